@@ -1,0 +1,27 @@
+"""Errors that a user can mend. Each message names the value, its place and the cure."""
+
+from __future__ import annotations
+
+
+class NonsmoothError(Exception):
+    """Base of all errors that this package raises on purpose."""
+
+
+class ProblemError(NonsmoothError, ValueError):
+    """The data of a problem are wrong: a shape, a sign, a number that is not finite."""
+
+
+class OptionError(NonsmoothError, ValueError):
+    """An option of a solver, a law or a call is wrong, or two of them contradict each other."""
+
+
+class UnsupportedError(NonsmoothError, ValueError):
+    """The solver cannot take this kind of problem; the message names one that can."""
+
+
+class MissingSolverError(NonsmoothError, ImportError):
+    """An optional solver is not installed or not licensed; the message names the install command."""
+
+
+class FileFormatError(NonsmoothError, ValueError):
+    """A file is not what it should be."""

@@ -1,0 +1,8 @@
+"""What must hold: the contact problem, its laws, cones, operators and certificate."""
+
+from nonsmooth.problem import cones
+from nonsmooth.problem.certificate import Certificate
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.problem.laws import COULOMB, RELAXED, Law, pyramid
+
+__all__ = ["COULOMB", "RELAXED", "Certificate", "ContactProblem", "Law", "cones", "pyramid"]

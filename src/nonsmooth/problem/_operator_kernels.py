@@ -1,0 +1,207 @@
+"""The Delassus operator N = [D G]ᵀ M⁻¹ [D G] on blocks of three rows, in two compiled forms.
+
+`Factored`: N = AᵀA with A = L⁻¹ [D G] and M = L Lᵀ. Each block touches two bodies at most, so its
+columns of A are two 6-vectors per component; the product A x is the bodies' mass-weighted velocity
+change w = Lᵀ Δv. This is the fast path: N is never formed.
+
+`BlockSparse`: N itself as 3×3 blocks in compressed rows, for problems that come that way and for
+masses that are not block-diagonal.
+
+A solver written with `block_velocity` and `add_impulse` runs on both; Numba picks the form by type.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import overload, register_jitable
+
+from nonsmooth._jit import kernel
+
+
+class Factored(NamedTuple):
+    """A by blocks. Ground is the last body: its columns are zero and its velocity stays zero."""
+
+    bodies: np.ndarray  # (blocks, 2) int32
+    columns: np.ndarray  # (blocks, 2, 3, 6)
+    body_count: int  # ground included
+
+
+class BlockSparse(NamedTuple):
+    """N by rows of 3×3 blocks."""
+
+    start: np.ndarray  # (blocks + 1,) int32
+    column: np.ndarray  # (nonzero,) int32, ascending in each row
+    values: np.ndarray  # (nonzero, 3, 3)
+
+
+def block_velocity(form, i, x, w):
+    """Three components of (N x)_i; w is A x for the factored form."""
+    raise NotImplementedError("for use in kernels")
+
+
+def add_impulse(form, i, d0, d1, d2, w):
+    """Keep w = A x when block i of x grows by (d0, d1, d2)."""
+    raise NotImplementedError("for use in kernels")
+
+
+def accumulate(form, x, w):
+    """Set w = A x."""
+    raise NotImplementedError("for use in kernels")
+
+
+@register_jitable
+def _factored_velocity(form, i, x, w):
+    a = w[form.bodies[i, 0]]
+    b = w[form.bodies[i, 1]]
+    c = form.columns[i]
+    u0 = 0.0
+    u1 = 0.0
+    u2 = 0.0
+    for k in range(6):
+        u0 += c[0, 0, k] * a[k] + c[1, 0, k] * b[k]
+        u1 += c[0, 1, k] * a[k] + c[1, 1, k] * b[k]
+        u2 += c[0, 2, k] * a[k] + c[1, 2, k] * b[k]
+    return u0, u1, u2
+
+
+@register_jitable
+def _factored_add(form, i, d0, d1, d2, w):
+    a = w[form.bodies[i, 0]]
+    b = w[form.bodies[i, 1]]
+    c = form.columns[i]
+    for k in range(6):
+        a[k] += c[0, 0, k] * d0 + c[0, 1, k] * d1 + c[0, 2, k] * d2
+    for k in range(6):
+        b[k] += c[1, 0, k] * d0 + c[1, 1, k] * d1 + c[1, 2, k] * d2
+
+
+@register_jitable
+def _factored_accumulate(form, x, w):
+    w[:] = 0.0
+    for i in range(x.shape[0]):
+        _factored_add(form, i, x[i, 0], x[i, 1], x[i, 2], w)
+
+
+@register_jitable
+def _sparse_velocity(form, i, x, w):
+    u0 = 0.0
+    u1 = 0.0
+    u2 = 0.0
+    for entry in range(form.start[i], form.start[i + 1]):
+        block = form.values[entry]
+        y = x[form.column[entry]]
+        u0 += block[0, 0] * y[0] + block[0, 1] * y[1] + block[0, 2] * y[2]
+        u1 += block[1, 0] * y[0] + block[1, 1] * y[1] + block[1, 2] * y[2]
+        u2 += block[2, 0] * y[0] + block[2, 1] * y[1] + block[2, 2] * y[2]
+    return u0, u1, u2
+
+
+@register_jitable
+def _sparse_add(form, i, d0, d1, d2, w):
+    return None
+
+
+@register_jitable
+def _sparse_accumulate(form, x, w):
+    return None
+
+
+def _is_factored(form):
+    return getattr(form, "instance_class", None) is Factored
+
+
+@overload(block_velocity)
+def _block_velocity(form, i, x, w):
+    if _is_factored(form):
+        return lambda form, i, x, w: _factored_velocity(form, i, x, w)
+    return lambda form, i, x, w: _sparse_velocity(form, i, x, w)
+
+
+@overload(add_impulse)
+def _add_impulse(form, i, d0, d1, d2, w):
+    if _is_factored(form):
+        return lambda form, i, d0, d1, d2, w: _factored_add(form, i, d0, d1, d2, w)
+    return lambda form, i, d0, d1, d2, w: _sparse_add(form, i, d0, d1, d2, w)
+
+
+@overload(accumulate)
+def _accumulate(form, x, w):
+    if _is_factored(form):
+        return lambda form, x, w: _factored_accumulate(form, x, w)
+    return lambda form, x, w: _sparse_accumulate(form, x, w)
+
+
+@kernel
+def apply(form, x, w, out):
+    """Set out = N x; w is work space for A x."""
+    accumulate(form, x, w)
+    for i in range(x.shape[0]):
+        out[i, 0], out[i, 1], out[i, 2] = block_velocity(form, i, x, w)
+
+
+@kernel
+def factored_diagonal(form, out):
+    """Set out[i] = A_iᵀ A_i, the 3×3 diagonal blocks of N."""
+    for i in range(form.columns.shape[0]):
+        for p in range(3):
+            for q in range(3):
+                total = 0.0
+                for side in range(2):
+                    for k in range(6):
+                        total += form.columns[i, side, p, k] * form.columns[i, side, q, k]
+                out[i, p, q] = total
+
+
+@kernel
+def factored_pattern(bodies, body_start, body_blocks, ground, start):
+    """Count, into start[1:], the distinct blocks that share a moving body with each block."""
+    blocks = bodies.shape[0]
+    seen = np.full(blocks, -1, dtype=np.int32)
+    start[0] = 0
+    for i in range(blocks):
+        count = 0
+        for side in range(2):
+            body = bodies[i, side]
+            if body == ground:
+                continue
+            for entry in range(body_start[body], body_start[body + 1]):
+                j = body_blocks[entry]
+                if seen[j] != i:
+                    seen[j] = i
+                    count += 1
+        start[i + 1] = start[i] + count
+
+
+@kernel
+def factored_blocks(form, body_start, body_blocks, ground, start, column, values):
+    """Fill the 3×3 blocks of N = AᵀA for the pattern that `factored_pattern` counted."""
+    blocks = form.bodies.shape[0]
+    for i in range(blocks):
+        filled = start[i]
+        for side in range(2):
+            body = form.bodies[i, side]
+            if body == ground:
+                continue
+            for entry in range(body_start[body], body_start[body + 1]):
+                j = body_blocks[entry]
+                place = -1
+                for k in range(start[i], filled):
+                    if column[k] == j:
+                        place = k
+                if place < 0:
+                    place = filled
+                    filled += 1
+                    column[place] = j
+                    values[place] = 0.0
+                for other in range(2):
+                    if form.bodies[j, other] != body:
+                        continue
+                    for p in range(3):
+                        for q in range(3):
+                            total = 0.0
+                            for k in range(6):
+                                total += form.columns[i, side, p, k] * form.columns[j, other, q, k]
+                            values[place, p, q] += total
+        order = np.argsort(column[start[i] : filled])
+        column[start[i] : filled] = column[start[i] : filled][order]
+        values[start[i] : filled] = values[start[i] : filled][order]

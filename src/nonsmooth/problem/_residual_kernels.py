@@ -1,0 +1,92 @@
+"""The residuals of a contact problem, block by block. Everything that judges an answer is here."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from nonsmooth._jit import kernel
+from nonsmooth.problem._cone_kernels import project_contact, tilt
+
+
+class Cones(NamedTuple):
+    """The law of every block, as arrays.
+
+    `weight` is ρ: d/tr(N_ii) for a contact of d components (all rows alike), 1/N_kk for a row of a
+    joint. |γ|/√ρ and |u|·√ρ are both in √J, whatever the unit of length, mass or time.
+    """
+
+    friction: np.ndarray  # (blocks,)
+    free: np.ndarray  # (blocks,) uint8: 1 for joints, whose impulse has no cone
+    weight: np.ndarray  # (blocks, 3)
+    sides: int  # 0: round cone
+    tilting: float  # 1: s is part of the law; 0: relaxed
+
+
+@kernel
+def natural_map(cones, i, x, u0, u1, u2):
+    """γ − Π_K(γ − ρ(u + s e_n)) of block i: zero exactly where the law holds."""
+    rho = cones.weight[i, 0]
+    if cones.free[i]:
+        return rho * u0, cones.weight[i, 1] * u1, cones.weight[i, 2] * u2
+    mu = cones.friction[i]
+    s = cones.tilting * tilt(u1, u2, mu, cones.sides)
+    p0, p1, p2 = project_contact(
+        x[i, 0] - rho * (u0 + s), x[i, 1] - rho * u1, x[i, 2] - rho * u2, mu, cones.sides
+    )
+    return x[i, 0] - p0, x[i, 1] - p1, x[i, 2] - p2
+
+
+@kernel
+def squared_residual(cones, x, u):
+    """Sum over the blocks of |natural map|²/ρ, in J."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        r0, r1, r2 = natural_map(cones, i, x, u[i, 0], u[i, 1], u[i, 2])
+        total += r0 * r0 / cones.weight[i, 0] + r1 * r1 / cones.weight[i, 1] + r2 * r2 / cones.weight[i, 2]
+    return total
+
+
+@kernel
+def squared_size(cones, x):
+    """Sum over the blocks of |γ|²/ρ, in J."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        for k in range(3):
+            total += x[i, k] * x[i, k] / cones.weight[i, k]
+    return total
+
+
+@kernel
+def worst_violations(cones, x, u):
+    """Largest violations over all contacts, absolute and weighted, and the friction's work.
+
+    Columns: cone of γ, dual cone of u + s e_n, complementarity, natural map, approach speed,
+    friction gain. Row 0 in N·s, m/s, J; row 1 weighted with ρ to √J (complementarity and gain: J).
+    The last returned number is the energy dissipated by friction, −Σ γ_t·u_t, in J.
+    """
+    worst = np.zeros((2, 6))
+    dissipated = 0.0
+    for i in range(x.shape[0]):
+        if cones.free[i]:
+            continue
+        mu, sides = cones.friction[i], cones.sides
+        root = math.sqrt(cones.weight[i, 0])
+        s = cones.tilting * tilt(u[i, 1], u[i, 2], mu, sides)
+        z0, z1, z2 = u[i, 0] + s, u[i, 1], u[i, 2]
+        p0, p1, p2 = project_contact(x[i, 0], x[i, 1], x[i, 2], mu, sides)
+        cone = math.sqrt((x[i, 0] - p0) ** 2 + (x[i, 1] - p1) ** 2 + (x[i, 2] - p2) ** 2)
+        d0, d1, d2 = project_contact(-z0, -z1, -z2, mu, sides)  # Moreau: distance of z from K*
+        dual = math.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
+        gap = abs(x[i, 0] * z0 + x[i, 1] * z1 + x[i, 2] * z2)
+        r0, r1, r2 = natural_map(cones, i, x, u[i, 0], u[i, 1], u[i, 2])
+        natural = math.sqrt(r0 * r0 + r1 * r1 + r2 * r2)
+        approach = max(0.0, -u[i, 0])
+        work = x[i, 1] * u[i, 1] + x[i, 2] * u[i, 2]
+        dissipated -= work
+        absolute = (cone, dual, gap, natural, approach, max(0.0, work))
+        weighted = (cone / root, dual * root, gap, natural / root, approach * root, max(0.0, work))
+        for k in range(6):
+            worst[0, k] = max(worst[0, k], absolute[k])
+            worst[1, k] = max(worst[1, k], weighted[k])
+    return worst, dissipated

@@ -1,0 +1,131 @@
+"""The certificate: how far an answer is from the law, recomputed from the problem.
+
+Nothing here trusts a solver. Absolute numbers carry units; relative ones do not change when the
+units of length, mass or time change, because impulses are weighted with 1/√ρ_i and velocities with
+√ρ_i (ρ_i = d_i/tr N_ii), which brings both to √J, and are then divided by one scale S:
+
+    S = max( |γ|_ρ , natural map of γ = 0 ).
+
+So 1 is as wrong as doing nothing, and contacts that stay open, however fast, do not enter S.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.problem import _residual_kernels as kernels
+from nonsmooth.problem.contact_problem import ContactProblem
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Residual:
+    """One line of the certificate: its name, the absolute value with its unit, the relative value."""
+
+    name: str
+    absolute: float
+    unit: str
+    relative: float
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Residuals of an answer (γ, λ, v) to a problem."""
+
+    momentum_balance: Residual
+    cone: Residual
+    dual_cone: Residual
+    complementarity: Residual
+    natural_map: Residual
+    penetration: Residual
+    joint_drift: Residual
+    friction_gain: Residual
+    dissipation: float
+    """Energy that friction takes out in this step, −Σ γ_t·u_t, in J."""
+
+    @property
+    def residual(self) -> float:
+        """The number that is compared with the tolerance: unit-free, 0 for an exact solution.
+
+        It is the larger of the relative natural map, joints included, and the relative momentum
+        balance. NaN if anything is not a number.
+        """
+        return _largest(self.natural_map.relative, self.momentum_balance.relative)
+
+    def holds(self, tolerance: float) -> bool:
+        """Tell whether the answer is a solution to `tolerance`."""
+        return self.residual <= tolerance
+
+    @property
+    def rows(self) -> tuple[Residual, ...]:
+        """All residuals in the order of the printed table."""
+        return (
+            self.momentum_balance, self.cone, self.dual_cone, self.complementarity, self.natural_map,
+            self.penetration, self.joint_drift, self.friction_gain,
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        lines = [f"{'residual':<18}{'absolute':>12} {'unit':<7}{'relative':>11}"]
+        lines += [f"{r.name:<18}{r.absolute:>12.3e} {r.unit:<7}{r.relative:>11.3e}" for r in self.rows]
+        lines.append(f"{'verdict':<18}{'':>12} {'':<7}{self.residual:>11.3e}")
+        return "\n".join(lines)
+
+
+def relative_residual(problem: ContactProblem, x: Floats, u: Floats) -> float:
+    """Relative natural map of impulses x with velocities u = N x + q, both (blocks, 3)."""
+    residual = math.sqrt(kernels.squared_residual(problem.cones, x, u))
+    scale = residual_scale(problem, x)
+    return 0.0 if residual == 0.0 else residual / scale if scale > 0.0 else math.inf
+
+
+def residual_scale(problem: ContactProblem, x: Floats) -> float:
+    """The scale S in √J."""
+    at_zero = kernels.squared_residual(problem.cones, np.zeros_like(x), problem.free_blocks)
+    return math.sqrt(_largest(kernels.squared_size(problem.cones, x), at_zero))
+
+
+def certify(
+    problem: ContactProblem, impulses: Floats, joint_impulses: Floats, velocity: Floats | None
+) -> Certificate:
+    """Recompute every residual of an answer from the problem's own data.
+
+    Contact velocities are computed from the impulses; v enters through the momentum balance alone.
+    """
+    x = problem.layout.pad(np.concatenate([impulses, joint_impulses]))
+    u = problem.operator.apply(x) + problem.free_blocks
+    worst, dissipation = kernels.worst_violations(problem.cones, x, u)
+    scale = residual_scale(problem, x)
+    to_impulse, to_energy = (1.0 / scale, 1.0 / scale**2) if scale > 0.0 else (0.0, 0.0)
+    absolute, weighted = worst
+    joints = problem.layout.contacts
+    drift = np.abs(u[joints:])
+    drift_relative = (drift * np.sqrt(problem.cones.weight[joints:])).max(initial=0.0) * to_impulse
+    balance = (0.0, 0.0)
+    if velocity is not None:
+        balance = problem.momentum_error(velocity, impulses, joint_impulses)
+    if np.isnan(x).any():
+        worst[:] = dissipation = drift_relative = math.nan
+    return Certificate(
+        Residual("momentum balance", balance[0], "N·s", balance[1], "M v − k − D γ − G λ"),
+        Residual("cone", absolute[0], "N·s", weighted[0] * to_impulse, "distance of γ from K"),
+        Residual("dual cone", absolute[1], "m/s", weighted[1] * to_impulse, "distance of u + s e_n from K*"),
+        Residual("complementarity", absolute[2], "J", weighted[2] * to_energy, "|γ·(u + s e_n)|"),
+        Residual(
+            "natural map", absolute[3], "N·s", relative_residual(problem, x, u), "γ − Π_K(γ − ρ(u + s e_n))"
+        ),
+        Residual("penetration", absolute[4], "m/s", weighted[4] * to_impulse, "−u_n; times the step: a depth"),
+        Residual("joint drift", float(drift.max(initial=0.0)), "m/s", float(drift_relative), "Gᵀv + b_G"),
+        Residual("friction gain", absolute[5], "J", weighted[5] * to_energy, "energy that friction adds"),
+        float(dissipation),
+    )
+
+
+def _largest(a: float, b: float) -> float:
+    """Larger of two numbers; NaN if either is."""
+    return math.nan if math.isnan(a) or math.isnan(b) else max(a, b)

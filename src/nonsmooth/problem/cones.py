@@ -1,0 +1,115 @@
+"""Cones and proximal maps, for arrays of contacts, and the set-valued laws as membership tests.
+
+All functions take points in the last axis: (n,), (n, t) or (n, t1, t2) for cones; one or two
+tangential components for disks. They have no units of their own: what goes in comes out.
+Equation numbers are those of Studer and Glocker (2006).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nonsmooth.errors import ProblemError
+from nonsmooth.problem import _cone_kernels as kernels
+
+Floats = NDArray[np.float64]
+
+
+def _padded(points: ArrayLike, width: int) -> tuple[Floats, Floats, tuple[int, ...]]:
+    """Return the points, the same as rows of `width` components (zeros added), and the leading shape."""
+    x = np.asarray(points, dtype=float)
+    if x.ndim == 0 or not 1 <= x.shape[-1] <= width:
+        raise ProblemError(
+            f"points have shape {x.shape}: the last axis must hold 1 to {width} components of a contact"
+        )
+    rows = np.zeros((int(np.prod(x.shape[:-1])), width))
+    rows[:, : x.shape[-1]] = x.reshape(len(rows), x.shape[-1])
+    return x, rows, x.shape[:-1]
+
+
+def _per_row(value: ArrayLike, leading: tuple[int, ...], name: str) -> Floats:
+    array = np.ascontiguousarray(np.broadcast_to(np.asarray(value, dtype=float), leading)).ravel()
+    if np.any(array < 0.0) or np.any(np.isnan(array)):
+        raise ProblemError(f"{name} must not be negative")
+    return array
+
+
+def project_cone(points: ArrayLike, friction: ArrayLike, sides: int = 0) -> Floats:
+    """Nearest points of the friction cones |x_t| ≤ μ x_n; with `sides`, of the inscribed pyramids."""
+    x, rows, leading = _padded(points, 3)
+    out = np.empty_like(rows)
+    kernels.project_cones(rows, _per_row(friction, leading, "friction"), sides, out)
+    return out[:, : x.shape[-1]].reshape(x.shape)
+
+
+def project_polar_cone(points: ArrayLike, friction: ArrayLike) -> Floats:
+    """Nearest points of the polar cones x_n ≤ −μ |x_t|."""
+    x, rows, leading = _padded(points, 3)
+    out = np.empty_like(rows)
+    kernels.project_polar_cones(rows, _per_row(friction, leading, "friction"), out)
+    return out[:, : x.shape[-1]].reshape(x.shape)
+
+
+def project_dual_cone(points: ArrayLike, friction: ArrayLike) -> Floats:
+    """Nearest points of the dual cones x_n ≥ μ |x_t|, where the (tilted) contact velocities live."""
+    return -project_polar_cone(-np.asarray(points, dtype=float), friction)
+
+
+def project_half_line(points: ArrayLike) -> Floats:
+    """prox of the half line x ≥ 0 (Eq. 21)."""
+    return np.maximum(np.asarray(points, dtype=float), 0.0)
+
+
+def project_box(points: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
+    """Nearest points of the box lower ≤ x ≤ upper."""
+    low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    if np.any(low > high):
+        raise ProblemError("lower is above upper: the box is empty")
+    return np.minimum(np.maximum(np.asarray(points, dtype=float), low), high)
+
+
+def project_disk(points: ArrayLike, radius: ArrayLike) -> Floats:
+    """prox of the disk |x| ≤ radius (Eq. 22); with one component, of the interval."""
+    x, rows, leading = _padded(points, 2)
+    out = np.empty_like(rows)
+    kernels.project_disks(rows, _per_row(radius, leading, "radius"), out)
+    return out[:, : x.shape[-1]].reshape(x.shape)
+
+
+def kappa_disk(points: ArrayLike, r: float, radius: ArrayLike) -> Floats:
+    """κ_S(ξ, r) of Eq. 23: ξ shortened by r·radius, and zero where ξ/r lies in the disk.
+
+    Identity (130): κ_S(ξ, r) = ξ − prox_{rS}(ξ).
+    """
+    if not r > 0.0:
+        raise ProblemError(f"r = {r}: the factor of κ_S must be positive")
+    x = np.asarray(points, dtype=float)
+    length = np.linalg.norm(x, axis=-1, keepdims=True)
+    reach = r * np.asarray(radius, dtype=float)[..., None]
+    outside = length > reach
+    direction = np.divide(x, length, out=np.zeros_like(x), where=length > 0.0)
+    return np.where(outside, x - reach * direction, 0.0)
+
+
+def in_upr(minus_force: ArrayLike, velocity: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
+    """Tell where −λ ∈ Upr(γ̇) holds (Eq. 2): no pull, no approach, and one of the two is zero."""
+    force, speed = -np.asarray(minus_force, dtype=float), np.asarray(velocity, dtype=float)
+    no_pull_no_approach = (force >= -tolerance) & (speed >= -tolerance)
+    return no_pull_no_approach & (np.minimum(force, speed) <= tolerance)
+
+
+def in_sgn_sp(
+    minus_force: ArrayLike, velocity: ArrayLike, radius: ArrayLike, tolerance: float = 0.0
+) -> NDArray[np.bool_]:
+    """Tell where −λ ∈ a SgnSp(γ̇) holds (Eq. 5): |λ| ≤ a, and λ = −a γ̇/|γ̇| where it slides."""
+    force, speed = -np.asarray(minus_force, dtype=float), np.asarray(velocity, dtype=float)
+    bound = np.asarray(radius, dtype=float)
+    length = np.linalg.norm(speed, axis=-1)
+    admissible = np.linalg.norm(force, axis=-1) <= bound + tolerance
+    direction = np.divide(speed, length[..., None], out=np.zeros_like(speed), where=length[..., None] > 0.0)
+    opposed = np.linalg.norm(force + bound[..., None] * direction, axis=-1) <= tolerance
+    result: Any = admissible & ((length <= tolerance) | opposed)
+    return np.asarray(result, dtype=bool)

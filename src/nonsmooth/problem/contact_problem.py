@@ -1,0 +1,444 @@
+"""`ContactProblem`: one time step's question about contacts and joints, checked and immutable."""
+
+from __future__ import annotations
+
+import copy
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from nonsmooth.errors import ProblemError
+from nonsmooth.problem import _checks as check
+from nonsmooth.problem._residual_kernels import Cones
+from nonsmooth.problem.layout import Layout, group_rows
+from nonsmooth.problem.laws import COULOMB, Law
+from nonsmooth.problem.mass import BodyMass, Mass, MatrixMass, body_masses, check_mass_matrix, mass_from_blocks
+from nonsmooth.problem.operator import DelassusOperator, ExplicitOperator, FactoredOperator, ProductOperator
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class ContactProblem:
+    """Find impulses γ (contacts) and λ (joints) and the velocity v with
+
+        M v = k + D γ + G λ,    Gᵀv + b_G = 0,    u = Dᵀv + b,
+        K_i ∋ γ_i ⟂ u_i + s_i e_n ∈ K_i*          for every contact i,
+
+    where the law says what K and s are. Components of a contact are (n), (n, t) or (n, t1, t2);
+    the normal points from body A to body B and γ is the impulse on B. SI units: M in kg (kg·m²),
+    k, γ and λ in N·s (N·m·s), v, u and b in m/s (rad/s); b_n is the gap divided by the step. On
+    acceleration level read accelerations for velocities and forces for impulses.
+
+    Give either `mass` and `jacobian`, or `delassus` and `free_velocity`.
+
+    Args:
+        mass: M as a dense or sparse matrix, or one block per body: (bodies, 6, 6), or (bodies, 6)
+            for diagonals, in the order (linear, angular).
+        jacobian: D with one column per contact component (dense or sparse), or the rows of Dᵀ as two
+            blocks per contact: (contacts, 2, d, 6) for bodies A and B with d = 1, 2 or 3 components.
+        bodies: with blocks, the indices of A and B for each contact: (contacts, 2); −1 is ground.
+        momentum: k = M v_old + h f; zero if not given.
+        bias: b, one number per contact component; zero if not given.
+        friction: μ ≥ 0 for each contact, or one number for all.
+        components: 1, 2 or 3 for all contacts or for each; found from the shapes if not given.
+        joint_jacobian: G with one column per joint row, or blocks (rows, 2, 6) with `joint_bodies`.
+        joint_bodies: with blocks, the indices of A and B for each joint row: (rows, 2).
+        joint_bias: b_G = g/h + ∂g/∂t for each joint row; zero if not given.
+        delassus: W = [D G]ᵀ M⁻¹ [D G] (dense or sparse), where masses are not known.
+        free_velocity: q = [D G]ᵀ M⁻¹ k + b, to go with `delassus`.
+        joint_rows: with `delassus`, how many of its last rows are joint rows.
+        law: "coulomb" (default), "relaxed", "pyramid(8)", or a `Law`.
+    """  # noqa: D400
+
+    law: Law
+    friction: Floats
+    components: Integers
+    layout: Layout
+    operator: DelassusOperator
+
+    def __init__(
+        self,
+        *,
+        friction: ArrayLike,
+        mass: Any = None,
+        jacobian: Any = None,
+        bodies: ArrayLike | None = None,
+        momentum: ArrayLike | None = None,
+        bias: ArrayLike | None = None,
+        components: ArrayLike | None = None,
+        joint_jacobian: Any = None,
+        joint_bodies: ArrayLike | None = None,
+        joint_bias: ArrayLike | None = None,
+        delassus: Any = None,
+        free_velocity: ArrayLike | None = None,
+        joint_rows: int = 0,
+        law: Law | str = COULOMB,
+    ) -> None:
+        self.law = Law.parse(law)
+        self.mass = self.jacobian = self.bodies = self.momentum = None
+        self.joint_jacobian = self.joint_bodies = None
+        self.delassus = None
+        self._mass: Mass | None = None
+        if delassus is not None:
+            unwanted = {
+                "mass": mass, "jacobian": jacobian, "bodies": bodies, "momentum": momentum, "bias": bias,
+                "joint_jacobian": joint_jacobian, "joint_bodies": joint_bodies, "joint_bias": joint_bias,
+            }  # fmt: skip
+            named = [name for name, value in unwanted.items() if value is not None]
+            if named:
+                raise ProblemError(
+                    f"{named[0]} and delassus exclude each other: give masses and Jacobians, "
+                    "or delassus and free_velocity (with joint_rows for joints)"
+                )
+            if free_velocity is None:
+                raise ProblemError("free_velocity is missing: a problem given by delassus needs it")
+            self._init_from_delassus(delassus, free_velocity, friction, components, joint_rows)
+        else:
+            if mass is None or jacobian is None:
+                raise ProblemError(
+                    f"{'mass' if mass is None else 'jacobian'} is missing: give mass and jacobian, "
+                    "or delassus and free_velocity"
+                )
+            if free_velocity is not None or joint_rows:
+                raise ProblemError(
+                    "free_velocity and joint_rows go with delassus: use momentum, bias and joint_jacobian here"
+                )
+            if not sp.issparse(jacobian) and np.ndim(jacobian) == 4:
+                self._init_from_blocks(
+                    mass, jacobian, bodies, friction, components, joint_jacobian, joint_bodies
+                )
+            else:
+                if bodies is not None or joint_bodies is not None:
+                    raise ProblemError(
+                        "bodies goes with a jacobian of blocks (contacts, 2, d, 6): leave it out here"
+                    )
+                self._init_from_matrices(mass, jacobian, friction, components, joint_jacobian)
+            self._init_right_hand_side(momentum, bias, joint_bias)
+        self._check_movable()
+        for value in self.__dict__.values():
+            check.freeze(value)
+        self._sealed = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if getattr(self, "_sealed", False):
+            raise AttributeError(f"ContactProblem is immutable: make a new one to change {name}")
+        super().__setattr__(name, value)
+
+    def __repr__(self) -> str:
+        return (
+            f"ContactProblem({self.contacts} contacts, {self.joint_rows} joint rows, law={self.law}, "
+            f"{type(self.operator).__name__})"
+        )
+
+    # ---- construction -------------------------------------------------------------------------
+
+    def _init_from_delassus(
+        self, delassus: Any, free_velocity: Any, friction: Any, components: Any, joint_rows: int
+    ) -> None:
+        self.delassus = check.matrix("delassus", delassus)
+        size = self.delassus.shape[0]
+        if self.delassus.shape[1] != size:
+            raise ProblemError(f"delassus has shape {self.delassus.shape}: it must be square")
+        check.nearly_symmetric("delassus", self.delassus)
+        if not 0 <= joint_rows <= size:
+            raise ProblemError(f"joint_rows is {joint_rows}: it must lie between 0 and {size}, the size of W")
+        self._init_contacts(friction, components, size - joint_rows)
+        self.layout = Layout(self.components, group_rows(np.zeros((joint_rows, 1), dtype=np.int64)))
+        self.operator = ExplicitOperator(self.layout, self.delassus)
+        flat = check.vector("free_velocity", free_velocity, size, "one number per row of delassus")
+        self.free_velocity, self.joint_free_velocity = self._split(flat)
+        self.bias, self.joint_bias = self.free_velocity, self.joint_free_velocity
+
+    def _init_from_blocks(
+        self,
+        mass: Any,
+        jacobian: Any,
+        bodies: Any,
+        friction: Any,
+        components: Any,
+        joint_jacobian: Any,
+        joint_bodies: Any,
+    ) -> None:
+        blocks = check.array("mass", mass)
+        if blocks.ndim not in (2, 3) or blocks.shape[1:] not in ((6,), (6, 6)):
+            raise ProblemError(
+                f"mass has shape {blocks.shape}: with a jacobian of blocks give (bodies, 6, 6) or (bodies, 6)"
+            )
+        self.mass = blocks
+        body_mass = mass_from_blocks(blocks)
+        self._mass = body_mass
+        self.jacobian = check.array("jacobian", jacobian)
+        count, sides, width, dofs = self.jacobian.shape
+        if sides != 2 or dofs != 6 or width not in (1, 2, 3):
+            raise ProblemError(
+                f"jacobian has shape {self.jacobian.shape}: blocks must be (contacts, 2, d, 6) with d = 1, 2 or 3"
+            )
+        if components is None:
+            components = width
+        self._init_contacts(friction, components, None, count)
+        if np.any(self.components > width):
+            worst = int(np.argmax(self.components > width))
+            raise ProblemError(
+                f"components[{worst}] is {self.components[worst]}, but the jacobian's blocks have {width} rows"
+            )
+        self.bodies = check.body_indices("bodies", bodies, count, body_mass.bodies)
+        if joint_jacobian is None:
+            joint_jacobian, joint_bodies = np.zeros((0, 2, 6)), np.zeros((0, 2), dtype=int)
+        self.joint_jacobian = check.array("joint_jacobian", joint_jacobian)
+        if self.joint_jacobian.ndim != 3 or self.joint_jacobian.shape[1:] != (2, 6):
+            raise ProblemError(
+                f"joint_jacobian has shape {self.joint_jacobian.shape}: with blocks give (rows, 2, 6)"
+            )
+        self.joint_bodies = check.body_indices(
+            "joint_bodies", joint_bodies, len(self.joint_jacobian), body_mass.bodies
+        )
+        self.layout = Layout(self.components, group_rows(self.joint_bodies))
+        rows = np.zeros((self.layout.blocks, 2, 3, 6))
+        rows[:count, :, :width] = self.jacobian
+        rows[:count][self.layout.padding[:count].nonzero()[0], :, self.layout.padding[:count].nonzero()[1]] = 0.0
+        joint_slot = self.layout.slot[self.layout.contact_rows :]
+        rows[joint_slot // 3, :, joint_slot % 3] = self.joint_jacobian
+        pairs = np.full((self.layout.blocks, 2), -1, dtype=np.int64)
+        pairs[:count] = self.bodies
+        pairs[joint_slot // 3] = self.joint_bodies
+        self.operator = FactoredOperator(self.layout, body_mass, pairs, rows)
+
+    def _init_from_matrices(
+        self, mass: Any, jacobian: Any, friction: Any, components: Any, joint_jacobian: Any
+    ) -> None:
+        self.mass = check.matrix("mass", mass)
+        size = self.mass.shape[0]
+        if self.mass.shape[1] != size:
+            raise ProblemError(
+                f"mass has shape {self.mass.shape}: it must be square; blocks per body go with a jacobian "
+                "of blocks (contacts, 2, d, 6)"
+            )
+        check_mass_matrix(self.mass)
+        self.jacobian = check.matrix("jacobian", jacobian)
+        if self.jacobian.shape[0] != size:
+            raise ProblemError(
+                f"jacobian has {self.jacobian.shape[0]} rows and mass has {size}: D must have one row per "
+                "generalised velocity and one column per contact component (is it transposed?)"
+            )
+        self._init_contacts(friction, components, self.jacobian.shape[1])
+        if joint_jacobian is None:
+            joint_jacobian = np.zeros((size, 0))
+        self.joint_jacobian = check.matrix("joint_jacobian", joint_jacobian)
+        if self.joint_jacobian.shape[0] != size:
+            raise ProblemError(
+                f"joint_jacobian has {self.joint_jacobian.shape[0]} rows and mass has {size}: "
+                "G must have one row per generalised velocity (is it transposed?)"
+            )
+        both = sp.csc_array(sp.hstack([sp.csc_array(self.jacobian), sp.csc_array(self.joint_jacobian)]))
+        both.eliminate_zeros()
+        for body_mass in body_masses(self.mass):
+            found = _rows_by_body(body_mass, both, self.components)
+            if found is not None:
+                self.layout, pairs, rows = found
+                self._mass = body_mass
+                self.operator = FactoredOperator(self.layout, body_mass, pairs, rows)
+                return
+        self._mass = MatrixMass(self.mass)
+        joints = self.joint_jacobian.shape[1]
+        self.layout = Layout(self.components, group_rows(np.zeros((joints, 1), dtype=np.int64)))
+        self.operator = ProductOperator(self.layout, self._mass, both)
+
+    def _init_contacts(self, friction: Any, components: Any, rows: int | None, contacts: int | None = None) -> None:
+        mu = check.array("friction", friction)
+        if mu.ndim > 1:
+            raise ProblemError(f"friction has shape {mu.shape}: give one number per contact, or one for all")
+        if contacts is None:
+            contacts = check.contact_count(mu, components, rows)
+        self.friction = check.friction(mu, contacts)
+        self.components = check.components(components, contacts, rows)
+
+    def _init_right_hand_side(self, momentum: Any, bias: Any, joint_bias: Any) -> None:
+        assert self._mass is not None
+        size = self._mass.size
+        self.momentum = check.vector("momentum", momentum, size, "one number per generalised velocity")
+        self.bias = check.vector("bias", bias, self.layout.contact_rows, "one number per contact component")
+        self.joint_bias = check.vector("joint_bias", joint_bias, self.joint_rows, "one number per joint row")
+        moved = self._rows_of(self._mass.solve(self.momentum))
+        flat = moved + np.concatenate([self.bias, self.joint_bias])
+        self.free_velocity, self.joint_free_velocity = self._split(flat)
+
+    def _check_movable(self) -> None:
+        """Every contact must be able to move: a row of zeros has no answer."""
+        diagonal = np.einsum("bkk->bk", self.operator.diagonal_blocks)
+        contact = self.layout.contacts
+        stuck = np.flatnonzero(~(diagonal[:contact, 0] > 0.0))
+        if len(stuck):
+            raise ProblemError(
+                f"contact {stuck[0]} moves no body along its normal (its diagonal of the Delassus matrix is "
+                f"{diagonal[stuck[0], 0]:g}): leave out contacts between fixed bodies"
+            )
+        rows = diagonal.reshape(-1)[self.layout.slot]
+        if np.any(rows < 0.0):
+            raise ProblemError(
+                f"delassus has a negative diagonal entry at index {int(np.argmax(rows < 0.0))}: "
+                "W = DᵀM⁻¹D must be positive semidefinite"
+            )
+        joint = rows[self.layout.contact_rows :]
+        if np.any(joint == 0.0):
+            raise ProblemError(
+                f"joint row {int(np.argmax(joint == 0.0))} moves no body: leave out joints between fixed bodies"
+            )
+
+    # ---- what it says ---------------------------------------------------------------------------
+
+    @property
+    def contacts(self) -> int:
+        """Number of contacts."""
+        return self.layout.contacts
+
+    @property
+    def joint_rows(self) -> int:
+        """Number of joint rows."""
+        return self.layout.rows - self.layout.contact_rows
+
+    @property
+    def has_masses(self) -> bool:
+        """False for a problem given by its Delassus matrix: then the velocity v is not known."""
+        return self._mass is not None
+
+    @cached_property
+    def cones(self) -> Cones:
+        """Cone, weight ρ and tilting of every block, for the kernels."""
+        diagonal = np.einsum("bkk->bk", self.operator.diagonal_blocks)
+        weight = np.ones((self.layout.blocks, 3))
+        contact, padding = self.layout.contacts, self.layout.padding
+        trace = np.where(padding, 0.0, diagonal)[:contact].sum(axis=1)
+        weight[:contact] = (self.components / trace)[:, None]
+        weight[contact:] = np.where(padding[contact:], 1.0, 1.0 / diagonal[contact:])
+        friction = np.zeros(self.layout.blocks)
+        friction[:contact] = np.where(self.components > 1, self.friction, 0.0)
+        return Cones(friction, self.layout.free, weight, self.law.sides, 1.0 if self.law.exact else 0.0)
+
+    @cached_property
+    def free_blocks(self) -> Floats:
+        """q, the velocity of contacts and joint rows without impulses, as (blocks, 3)."""
+        return self.layout.pad(np.concatenate([self.free_velocity, self.joint_free_velocity]))
+
+    def velocity(self, impulses: ArrayLike, joint_impulses: ArrayLike = ()) -> Floats:
+        """v = M⁻¹(k + D γ + G λ) in m/s and rad/s."""
+        if self._mass is None or self.momentum is None:
+            raise ProblemError("this problem was given by its Delassus matrix: masses and v are not known")
+        return self._mass.solve(self.momentum + self.generalised_impulse(impulses, joint_impulses))
+
+    def generalised_impulse(self, impulses: ArrayLike, joint_impulses: ArrayLike = ()) -> Floats:
+        """D γ + G λ, in N·s and N·m·s."""
+        gamma, joint = np.asarray(impulses, dtype=float), np.asarray(joint_impulses, dtype=float)
+        if isinstance(self.operator, FactoredOperator) and isinstance(self._mass, BodyMass):
+            weighted = self.operator.weighted_velocity(self.layout.pad(np.concatenate([gamma, joint])))
+            return self._mass.collect(np.einsum("bij,bj->bi", self._mass.lower, weighted))
+        return np.asarray(self.jacobian @ gamma + self.joint_jacobian @ joint)
+
+    def momentum_error(self, velocity: Floats, impulses: Floats, joint_impulses: Floats) -> tuple[float, float]:
+        """|M v − k − Dγ − Gλ|: the largest entry (N·s), and the M⁻¹-norm relative to its largest term."""
+        assert self._mass is not None and self.momentum is not None
+        impulse = self.generalised_impulse(impulses, joint_impulses)
+        error = self._mass.multiply(velocity) - self.momentum - impulse
+        sizes = [float(x @ self._mass.solve(x)) for x in (error, self.momentum, impulse)]
+        scale = max(sizes[1:])
+        relative = float(np.sqrt(sizes[0] / scale)) if scale > 0.0 else 0.0
+        return float(np.abs(error).max(initial=0.0)), relative
+
+    def mass_matrix(self) -> Any:
+        """M as a scipy sparse array."""
+        if isinstance(self._mass, BodyMass):
+            mass = self._mass
+            row = np.broadcast_to(np.arange(mass.bodies)[:, None, None] * 6 + np.arange(6)[:, None], mass.blocks.shape)
+            column = np.swapaxes(row, 1, 2)
+            size = 6 * mass.bodies
+            full = sp.csr_array((mass.blocks.ravel(), (row.ravel(), column.ravel())), shape=(size, size))
+            full.eliminate_zeros()
+            place = 6 * mass.body + mass.slot
+            return full[place][:, place]
+        return sp.csr_array(self.mass)
+
+    def row_matrix(self) -> Any:
+        """[D G] as a scipy sparse array: one row per generalised velocity, one column per row."""
+        if self.jacobian.ndim == 2:
+            return sp.csc_array(sp.hstack([sp.csc_array(self.jacobian), sp.csc_array(self.joint_jacobian)]))
+        present = np.arange(self.jacobian.shape[2]) < self.components[:, None]
+        contact, component = np.nonzero(present)
+        values = np.concatenate([self.jacobian[contact, :, component], self.joint_jacobian])  # (rows, 2, 6)
+        bodies = np.concatenate([self.bodies[contact], self.joint_bodies])
+        moving = np.broadcast_to(bodies[:, :, None] >= 0, values.shape)
+        dof = 6 * bodies[:, :, None] + np.arange(6)
+        column = np.broadcast_to(np.arange(len(values))[:, None, None], values.shape)
+        shape = (6 * len(self.mass), self.layout.rows)
+        return sp.csc_array((values[moving], (dof[moving], column[moving])), shape=shape)
+
+    # ---- variations -----------------------------------------------------------------------------
+
+    def with_law(self, law: Law | str) -> ContactProblem:
+        """Return the same problem under another law."""
+        return self._varied(law=Law.parse(law))
+
+    def shifted(self, shift: Floats) -> ContactProblem:
+        """Return the problem with `shift` (one number per contact component, m/s) added to the bias."""
+        bias, free = self.bias + shift, self.free_velocity + shift
+        return self._varied(bias=bias, free_velocity=free)
+
+    def _varied(self, **changes: Any) -> ContactProblem:
+        other = copy.copy(self)
+        for name in ("cones", "free_blocks"):
+            other.__dict__.pop(name, None)
+        for name, value in changes.items():
+            check.freeze(value)
+            other.__dict__[name] = value
+        return other
+
+    # ---- small helpers --------------------------------------------------------------------------
+
+    def _split(self, flat: Floats) -> tuple[Floats, Floats]:
+        return flat[: self.layout.contact_rows].copy(), flat[self.layout.contact_rows :].copy()
+
+    def _rows_of(self, velocity: Floats) -> Floats:
+        """[D G]ᵀ v, flat."""
+        if self.jacobian.ndim == 2:
+            contact, joint = self.jacobian.T @ velocity, self.joint_jacobian.T @ velocity
+            return np.concatenate([np.asarray(contact).ravel(), np.asarray(joint).ravel()])
+        by_body = np.concatenate([velocity.reshape(-1, 6), np.zeros((1, 6))])  # index −1 is ground
+        contact = np.einsum("csdk,csk->cd", self.jacobian, by_body[self.bodies])
+        present = np.arange(contact.shape[1]) < self.components[:, None]
+        joint = np.einsum("rsk,rsk->r", self.joint_jacobian, by_body[self.joint_bodies])
+        return np.concatenate([contact[present], joint])
+
+
+def _rows_by_body(
+    mass: BodyMass, jacobian: Any, components: Integers
+) -> tuple[Layout, Integers, Floats] | None:
+    """Arrange the columns of [D G] as two 3×6 blocks each, or None if one touches three bodies."""
+    entries = sp.coo_array(jacobian)
+    coordinate, column = entries.coords
+    body = mass.body[coordinate]
+    joints = jacobian.shape[1] - int(components.sum())
+    touched = sp.csr_array(
+        (np.ones(len(column)), (column, body)), shape=(jacobian.shape[1], max(mass.bodies, 1))
+    )
+    touched.sum_duplicates()
+    joint_touched = touched[int(components.sum()) :]
+    keys = np.full((joints, 2), -1, dtype=np.int64)
+    for row in range(joints):
+        own = np.sort(joint_touched.indices[joint_touched.indptr[row] : joint_touched.indptr[row + 1]])
+        if len(own) > 2:
+            return None
+        keys[row, : len(own)] = own
+    layout = Layout(components, group_rows(keys))
+    block, component = layout.slot // 3, layout.slot % 3
+    pairs = np.unique(np.stack([block[column], body], axis=1), axis=0)
+    sides = np.arange(len(pairs)) - np.searchsorted(pairs[:, 0], pairs[:, 0])
+    if sides.max(initial=0) > 1:
+        return None
+    bodies = np.full((layout.blocks, 2), -1, dtype=np.int64)
+    bodies[pairs[:, 0], sides] = pairs[:, 1]
+    side = (bodies[block[column], 1] == body).astype(np.int64)
+    rows = np.zeros((layout.blocks, 2, 3, 6))
+    rows[block[column], side, component[column], mass.slot[coordinate]] = entries.data
+    return layout, bodies, rows

@@ -1,0 +1,90 @@
+"""Blocks of three: how contacts of 1, 2 or 3 components and joint rows become one array (blocks, 3).
+
+Kernels know only blocks of three components. A contact with fewer is padded with rows that act on
+nothing and stay zero; joint rows are gathered three to a block. `pad` and `unpad` translate between
+the user's flat vector (contacts first, then joint rows) and the blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Sizes of the blocks: `components` of each contact, `joint_groups` rows of each joint block."""
+
+    components: Integers
+    joint_groups: Integers
+    slot: Integers = field(init=False)
+    """Place of every row of the flat vector in the flattened (blocks, 3) array."""
+
+    def __post_init__(self) -> None:
+        sizes = np.concatenate([self.components, self.joint_groups])
+        block = np.repeat(np.arange(len(sizes)), sizes)
+        first = np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(sizes) else np.zeros(0, dtype=int)
+        within = np.arange(len(block)) - np.repeat(first, sizes)
+        object.__setattr__(self, "slot", 3 * block + within)
+
+    @property
+    def contacts(self) -> int:
+        """Number of contacts, which are the first blocks."""
+        return len(self.components)
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks: contacts and joint blocks."""
+        return len(self.components) + len(self.joint_groups)
+
+    @property
+    def contact_rows(self) -> int:
+        """Number of contact components, which come first in the flat vector."""
+        return int(self.components.sum())
+
+    @property
+    def rows(self) -> int:
+        """Length of the flat vector."""
+        return len(self.slot)
+
+    @property
+    def free(self) -> NDArray[np.uint8]:
+        """1 for joint blocks, 0 for contacts."""
+        flags = np.zeros(self.blocks, dtype=np.uint8)
+        flags[self.contacts :] = 1
+        return flags
+
+    @property
+    def padding(self) -> NDArray[np.bool_]:
+        """True in the (blocks, 3) array where no row of the flat vector stands."""
+        mask = np.ones(3 * self.blocks, dtype=bool)
+        mask[self.slot] = False
+        return mask.reshape(self.blocks, 3)
+
+    def pad(self, flat: Floats) -> Floats:
+        """Spread a flat vector over the blocks."""
+        out = np.zeros(3 * self.blocks)
+        out[self.slot] = flat
+        return out.reshape(self.blocks, 3)
+
+    def unpad(self, blocks: Floats) -> Floats:
+        """Collect the flat vector from the blocks."""
+        return np.asarray(blocks.reshape(-1)[self.slot])
+
+
+def group_rows(keys: NDArray[np.int64]) -> Integers:
+    """Lengths of runs of equal rows of `keys`, cut to three at most."""
+    if len(keys) == 0:
+        return np.zeros(0, dtype=np.int64)
+    changes = np.flatnonzero(np.any(keys[1:] != keys[:-1], axis=1)) + 1
+    edges = np.concatenate([[0], changes, [len(keys)]])
+    sizes: list[int] = []
+    for length in np.diff(edges):
+        whole, rest = divmod(int(length), 3)
+        sizes += [3] * whole + ([rest] if rest else [])
+    return np.array(sizes, dtype=np.int64)

@@ -1,0 +1,178 @@
+"""Mass matrices: one block per body, or any symmetric positive definite matrix.
+
+Units: kg for translations, kg·m² for rotations; a generalised coordinate brings its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import splu
+
+from nonsmooth.errors import ProblemError
+
+Floats = NDArray[np.float64]
+
+_SYMMETRY = 1e-10
+"""Largest asymmetry accepted, relative to the largest entry: what rounding leaves behind."""
+
+
+class Mass(Protocol):
+    """What the rest of the package asks of a mass matrix M."""
+
+    size: int
+
+    def multiply(self, velocity: Floats) -> Floats:
+        """M v."""
+
+    def solve(self, momentum: Floats) -> Floats:
+        """M⁻¹ p, for a vector or for the columns of a matrix."""
+
+
+class BodyMass:
+    """Blocks of up to 6×6, one per body, stored as (bodies, 6, 6) and factored M = L Lᵀ.
+
+    `body` and `slot` say where each generalised coordinate lives. Smaller blocks are filled up with
+    an identity that no coordinate refers to.
+    """
+
+    def __init__(self, blocks: Floats, body: NDArray[np.int64], slot: NDArray[np.int64]) -> None:
+        self.blocks = blocks
+        self.body = body
+        self.slot = slot
+        self.size = len(body)
+        scale = np.abs(blocks).max(axis=(1, 2), initial=0.0)
+        asymmetry = np.abs(blocks - np.swapaxes(blocks, 1, 2)).max(axis=(1, 2), initial=0.0)
+        _require(asymmetry <= _SYMMETRY * scale, "mass of body {} is not symmetric: give (M + Mᵀ)/2")
+        diagonal = np.einsum("bkk->bk", blocks)
+        _require(
+            np.all(diagonal > 0.0, axis=1),
+            "mass of body {} has a zero or negative diagonal entry: masses and inertias must be positive; "
+            "for a fixed body use the index -1 (ground) in bodies",
+        )
+        positive = np.linalg.eigvalsh(_scaled(blocks)).min(axis=1, initial=np.inf) > 1e-14
+        _require(positive, "mass of body {} is not positive definite: check its inertia")
+        self.lower = np.linalg.cholesky(blocks)
+
+    @property
+    def bodies(self) -> int:
+        """Number of bodies."""
+        return len(self.blocks)
+
+    def spread(self, flat: Floats) -> Floats:
+        """Arrange a generalised vector as (bodies, 6)."""
+        out = np.zeros((self.bodies, 6))
+        out[self.body, self.slot] = flat
+        return out
+
+    def collect(self, by_body: Floats) -> Floats:
+        """Inverse of `spread`."""
+        return np.asarray(by_body[self.body, self.slot])
+
+    def multiply(self, velocity: Floats) -> Floats:
+        """M v."""
+        return self.collect(np.einsum("bij,bj->bi", self.blocks, self.spread(velocity)))
+
+    def half_solve(self, by_body: Floats) -> Floats:
+        """L⁻¹ p for (bodies, 6) arrays: the mass-weighted velocity."""
+        return np.linalg.solve(self.lower, by_body[..., None])[..., 0] if self.bodies else by_body
+
+    def finish_solve(self, weighted: Floats) -> Floats:
+        """L⁻ᵀ w for (bodies, 6) arrays: from the mass-weighted velocity to the velocity."""
+        if not self.bodies:
+            return weighted
+        return np.asarray(np.linalg.solve(np.swapaxes(self.lower, 1, 2), weighted[..., None])[..., 0])
+
+    def solve(self, momentum: Floats) -> Floats:
+        """M⁻¹ p."""
+        return self.collect(self.finish_solve(self.half_solve(self.spread(momentum))))
+
+
+class MatrixMass:
+    """Any symmetric positive definite matrix, dense or sparse, factored once."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self.size = matrix.shape[0]
+        if sp.issparse(matrix):
+            factor = splu(sp.csc_array(matrix), diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+            if not (np.all(factor.U.diagonal() > 0.0) and np.array_equal(factor.perm_r, factor.perm_c)):
+                raise ProblemError("mass is not positive definite: check inertias and generalised masses")
+            self._solve = factor.solve
+        else:
+            try:
+                lower = scipy.linalg.cho_factor(matrix, lower=True)
+            except np.linalg.LinAlgError:
+                raise ProblemError(
+                    "mass is not positive definite: check inertias and generalised masses"
+                ) from None
+            self._solve = lambda right: scipy.linalg.cho_solve(lower, right)
+
+    def multiply(self, velocity: Floats) -> Floats:
+        """M v."""
+        return np.asarray(self.matrix @ velocity)
+
+    def solve(self, momentum: Floats) -> Floats:
+        """M⁻¹ p."""
+        return np.asarray(self._solve(momentum))
+
+
+def mass_from_blocks(blocks: Floats) -> BodyMass:
+    """Mass from (bodies, 6) diagonals or (bodies, 6, 6) blocks."""
+    if blocks.ndim == 2:
+        blocks = blocks[:, :, None] * np.eye(6)
+    count = len(blocks)
+    return BodyMass(blocks, np.repeat(np.arange(count), 6), np.tile(np.arange(6), count))
+
+
+def body_masses(matrix: Any) -> Iterator[BodyMass]:
+    """Ways to read a checked mass matrix as consecutive bodies: one body, bodies of 6, bodies of 3."""
+    size = matrix.shape[0]
+    entries = sp.coo_array(matrix)
+    entries.eliminate_zeros()
+    row, column = entries.coords
+    for width in dict.fromkeys([size] * (0 < size <= 6) + [6, 3]):
+        if size % width == 0 and np.array_equal(row // width, column // width):
+            coordinate = np.arange(size)
+            blocks = np.tile(np.eye(6), (size // width, 1, 1))
+            blocks[:, :width, :width] = 0.0
+            blocks[row // width, row % width, column % width] = entries.data
+            yield BodyMass(blocks, coordinate // width, coordinate % width)
+
+
+def check_mass_matrix(matrix: Any) -> None:
+    """Raise unless a square matrix is symmetric with a positive diagonal."""
+    entries = sp.coo_array(matrix)
+    _check_symmetry(entries)
+    _require(
+        entries.diagonal() > 0.0,
+        "mass has a zero or negative diagonal entry at index {}: masses and inertias must be positive; "
+        "leave fixed bodies out of the mass matrix",
+    )
+
+
+def _scaled(blocks: Floats) -> Floats:
+    """Blocks with unit diagonal: definiteness must not depend on the unit of length."""
+    root = np.sqrt(np.einsum("bkk->bk", blocks))
+    return blocks / (root[:, :, None] * root[:, None, :])
+
+
+def _check_symmetry(entries: Any) -> None:
+    difference = abs(entries - entries.T)
+    scale = abs(entries).max() if entries.nnz else 0.0
+    if difference.nnz and difference.max() > _SYMMETRY * scale:
+        coo = sp.coo_array(difference)
+        worst = int(np.argmax(coo.data))
+        row, column = int(coo.coords[0][worst]), int(coo.coords[1][worst])
+        raise ProblemError(f"mass is not symmetric at index ({row}, {column}): give (M + Mᵀ)/2")
+
+
+def _require(good: NDArray[np.bool_], message: str) -> None:
+    bad = np.flatnonzero(~good)
+    if len(bad):
+        raise ProblemError(message.format(int(bad[0])))

@@ -1,0 +1,183 @@
+"""The Delassus operator N = [D G]ᵀ M⁻¹ [D G]: one interface, three ways to hold it.
+
+All vectors are (blocks, 3) arrays as `Layout` arranges them. N maps impulses (N·s) to contact
+velocities (m/s); its entries are in 1/kg for forces at a point.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from nonsmooth.problem import _operator_kernels as kernels
+from nonsmooth.problem._operator_kernels import BlockSparse, Factored
+from nonsmooth.problem.layout import Layout
+from nonsmooth.problem.mass import BodyMass, Mass
+
+Floats = NDArray[np.float64]
+
+
+class DelassusOperator:
+    """What every solver uses: apply N, form it, read its diagonal, estimate its largest eigenvalue."""
+
+    layout: Layout
+
+    @property
+    def kernel_form(self) -> Factored | BlockSparse:
+        """What the compiled kernels work on: factored where bodies are known, else block-sparse."""
+        return self.block_sparse
+
+    @cached_property
+    def block_sparse(self) -> BlockSparse:
+        """N formed, as rows of 3×3 blocks."""
+        raise NotImplementedError
+
+    @cached_property
+    def diagonal_blocks(self) -> Floats:
+        """The 3×3 blocks N_ii (blocks, 3, 3); rows that only pad have 1 on the diagonal."""
+        form = self.block_sparse
+        row = np.repeat(np.arange(self.layout.blocks), np.diff(form.start))
+        out = np.zeros((self.layout.blocks, 3, 3))
+        own = form.column == row
+        out[row[own]] = form.values[own]
+        return self._fill_padding(out)
+
+    def _fill_padding(self, diagonal: Floats) -> Floats:
+        block, component = np.nonzero(self.layout.padding)
+        diagonal[block, component, component] = 1.0
+        return diagonal
+
+    def work(self) -> Floats:
+        """Room for the mass-weighted velocities A x, (bodies, 6); one row where it is not used."""
+        form = self.kernel_form
+        return np.zeros((form.body_count if isinstance(form, Factored) else 1, 6))
+
+    def apply(self, x: Floats) -> Floats:
+        """N x."""
+        out = np.empty_like(x)
+        kernels.apply(self.kernel_form, x, self.work(), out)
+        return out
+
+    def matrix(self) -> Any:
+        """N as a scipy sparse array over the user's rows: contact components, then joint rows."""
+        form = self.block_sparse
+        size = 3 * self.layout.blocks
+        if len(form.values) == 0:
+            return sp.csr_array((self.layout.rows, self.layout.rows))
+        full = sp.bsr_array((form.values, form.column, form.start), shape=(size, size)).tocsr()
+        return full[self.layout.slot][:, self.layout.slot]
+
+    def largest_eigenvalue(self, iterations: int = 60) -> float:
+        """Estimate of the largest eigenvalue by power iteration from a fixed start (a lower bound)."""
+        x = np.random.default_rng(0).standard_normal((self.layout.blocks, 3))
+        x[self.layout.padding] = 0.0
+        value = 0.0
+        for _ in range(iterations):
+            norm = float(np.linalg.norm(x))
+            if norm == 0.0:
+                return 0.0
+            x = self.apply(x / norm)
+            new = float(np.linalg.norm(x))
+            if abs(new - value) <= 1e-6 * new:
+                return new
+            value = new
+        return value
+
+
+class FactoredOperator(DelassusOperator):
+    """N = AᵀA with A = L⁻¹ [D G], by bodies: the fast path, O(1) memory and work per contact."""
+
+    def __init__(self, layout: Layout, mass: BodyMass, bodies: NDArray[np.int64], rows: Floats) -> None:
+        """`rows` (blocks, 2, 3, 6) are the rows of [D G]ᵀ by body; body −1 is ground."""
+        self.layout = layout
+        ground = mass.bodies
+        index = np.where(bodies < 0, ground, bodies).astype(np.int32)
+        lower = np.concatenate([mass.lower, np.eye(6)[None]])
+        columns = np.empty((layout.blocks, 2, 3, 6))
+        for side in range(2):
+            solved = np.linalg.solve(lower[index[:, side]], np.swapaxes(rows[:, side], 1, 2))
+            columns[:, side] = np.swapaxes(solved, 1, 2)
+            columns[bodies[:, side] < 0, side] = 0.0
+        self._form = Factored(index, columns, ground + 1)
+
+    @property
+    def kernel_form(self) -> Factored:
+        """The factored form itself."""
+        return self._form
+
+    def weighted_velocity(self, x: Floats) -> Floats:
+        """A x = L⁻¹ [D G] x by body, without ground."""
+        work = self.work()
+        kernels.apply(self._form, x, work, np.empty_like(x))
+        return work[:-1]
+
+    @cached_property
+    def diagonal_blocks(self) -> Floats:
+        """The 3×3 blocks N_ii; rows that only pad have 1 on the diagonal."""
+        out = np.empty((self.layout.blocks, 3, 3))
+        kernels.factored_diagonal(self._form, out)
+        return self._fill_padding(out)
+
+    @cached_property
+    def block_sparse(self) -> BlockSparse:
+        """N formed: blocks that share a moving body are neighbours."""
+        bodies, ground = self._form.bodies, self._form.body_count - 1
+        order = np.argsort(bodies.ravel(), kind="stable")
+        body_start = np.searchsorted(bodies.ravel()[order], np.arange(ground + 2)).astype(np.int32)
+        body_blocks = (order // 2).astype(np.int32)
+        start = np.empty(self.layout.blocks + 1, dtype=np.int32)
+        kernels.factored_pattern(bodies, body_start, body_blocks, ground, start)
+        column = np.empty(start[-1], dtype=np.int32)
+        values = np.empty((start[-1], 3, 3))
+        kernels.factored_blocks(self._form, body_start, body_blocks, ground, start, column, values)
+        return BlockSparse(start, column, values)
+
+
+class ExplicitOperator(DelassusOperator):
+    """N given as a matrix over the user's rows."""
+
+    def __init__(self, layout: Layout, matrix: Any) -> None:
+        self.layout = layout
+        self._matrix = matrix
+
+    @cached_property
+    def block_sparse(self) -> BlockSparse:
+        """N as rows of 3×3 blocks, padding included."""
+        entries = sp.coo_array(self._matrix)
+        slot, size = self.layout.slot, 3 * self.layout.blocks
+        row, column = entries.coords
+        if self.layout.blocks == 0:
+            return BlockSparse(np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros((0, 3, 3)))
+        padded = sp.coo_array((entries.data, (slot[row], slot[column])), shape=(size, size))
+        blocks = padded.tobsr(blocksize=(3, 3))
+        blocks.sort_indices()
+        return BlockSparse(
+            blocks.indptr.astype(np.int32),
+            blocks.indices.astype(np.int32),
+            np.ascontiguousarray(blocks.data, dtype=float),
+        )
+
+
+class ProductOperator(DelassusOperator):
+    """N = Pᵀ M⁻¹ P with P = [D G] and any mass: applied without forming, formed for the kernels."""
+
+    def __init__(self, layout: Layout, mass: Mass, jacobian: Any) -> None:
+        self.layout = layout
+        self._mass = mass
+        self._jacobian = jacobian
+
+    def apply(self, x: Floats) -> Floats:
+        """N x by one product with P, one solve with M and one product with Pᵀ."""
+        velocity = self._mass.solve(np.asarray(self._jacobian @ self.layout.unpad(x)))
+        return self.layout.pad(np.asarray(self._jacobian.T @ velocity))
+
+    @cached_property
+    def block_sparse(self) -> BlockSparse:
+        """N formed as Pᵀ (M⁻¹ P)."""
+        dense = self._jacobian.toarray() if sp.issparse(self._jacobian) else self._jacobian
+        product = np.asarray(self._jacobian.T @ self._mass.solve(dense))
+        return ExplicitOperator(self.layout, 0.5 * (product + product.T)).block_sparse

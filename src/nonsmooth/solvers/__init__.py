@@ -1,0 +1,54 @@
+"""How it is solved: one file per method, one registry, one loop."""
+
+from __future__ import annotations
+
+from nonsmooth.errors import OptionError
+from nonsmooth.solvers.apgd import APGD
+from nonsmooth.solvers.auto import Auto
+from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.fixed_point import FixedPoint
+from nonsmooth.solvers.gauss_seidel import GaussSeidel
+from nonsmooth.solvers.interior_point import InteriorPoint
+from nonsmooth.solvers.lemke import Lemke
+from nonsmooth.solvers.newton import Newton
+from nonsmooth.solvers.prox import JORProx, SORProx
+from nonsmooth.solvers.solution import History, Solution, SolveError, Statistics
+from nonsmooth.solvers.solve import solve
+from nonsmooth.solvers.status import Status
+
+REGISTRY: dict[str, type[Solver]] = {
+    solver.name: solver
+    for solver in (Auto, APGD, GaussSeidel, Newton, FixedPoint, InteriorPoint, JORProx, SORProx, Lemke)
+}
+"""Every solver by its name on the command line."""
+
+
+def by_name(name: str) -> Solver:
+    """Return a solver with its default options."""
+    if name not in REGISTRY:
+        raise OptionError(f"solver {name!r} is not known: choose one of {', '.join(REGISTRY)}")
+    return REGISTRY[name]()
+
+
+__all__ = [
+    "APGD",
+    "REGISTRY",
+    "Auto",
+    "FixedPoint",
+    "GaussSeidel",
+    "Goal",
+    "History",
+    "InteriorPoint",
+    "JORProx",
+    "Lemke",
+    "Newton",
+    "Run",
+    "SORProx",
+    "Solution",
+    "SolveError",
+    "Solver",
+    "Statistics",
+    "Status",
+    "by_name",
+    "solve",
+]

@@ -1,0 +1,124 @@
+"""Accelerated projected gradient descent: the algorithm of Melanz et al. §2.3, several steps a call.
+
+Line numbers in the comments are the paper's. One product with N per iteration: N y follows from
+N γ_{k+1} and N γ_k because y is their combination.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from nonsmooth._jit import kernel
+from nonsmooth.problem._cone_kernels import project_contact, tilt
+from nonsmooth.problem._operator_kernels import accumulate, block_velocity
+from nonsmooth.problem._residual_kernels import natural_map
+
+
+class Iterate(NamedTuple):
+    """The vectors of the iteration, each (blocks, 3); `scalar` = (θ, L, smallest residual)."""
+
+    gamma: np.ndarray
+    n_gamma: np.ndarray  # N γ
+    y: np.ndarray
+    n_y: np.ndarray  # N y
+    new: np.ndarray
+    n_new: np.ndarray
+    best: np.ndarray  # the paper's γ̂: the iterate with the smallest residual
+    shift: np.ndarray  # (blocks,) the anti-relaxation term μ |u_t| of line 37
+    scalar: np.ndarray
+
+
+@kernel
+def _gradient_step(cones, it, q, t):
+    """Lines 10 and 14: γ_{k+1} = Π_K(y − t g), with g = N y + r. Returns |γ_{k+1} − y|²."""
+    squared = 0.0
+    for i in range(q.shape[0]):
+        z0 = it.y[i, 0] - t * (it.n_y[i, 0] + q[i, 0] + it.shift[i])
+        z1 = it.y[i, 1] - t * (it.n_y[i, 1] + q[i, 1])
+        z2 = it.y[i, 2] - t * (it.n_y[i, 2] + q[i, 2])
+        if not cones.free[i]:
+            z0, z1, z2 = project_contact(z0, z1, z2, cones.friction[i], cones.sides)
+        it.new[i, 0], it.new[i, 1], it.new[i, 2] = z0, z1, z2
+        squared += (z0 - it.y[i, 0]) ** 2 + (z1 - it.y[i, 1]) ** 2 + (z2 - it.y[i, 2]) ** 2
+    return squared
+
+
+@kernel
+def _product(form, it, w):
+    """N γ_{k+1}, and the curvature (γ_{k+1} − y)ᵀ N (γ_{k+1} − y) of the step."""
+    accumulate(form, it.new, w)
+    curvature = 0.0
+    for i in range(it.new.shape[0]):
+        u0, u1, u2 = block_velocity(form, i, it.new, w)
+        it.n_new[i, 0], it.n_new[i, 1], it.n_new[i, 2] = u0, u1, u2
+        curvature += (
+            (it.new[i, 0] - it.y[i, 0]) * (u0 - it.n_y[i, 0])
+            + (it.new[i, 1] - it.y[i, 1]) * (u1 - it.n_y[i, 1])
+            + (it.new[i, 2] - it.y[i, 2]) * (u2 - it.n_y[i, 2])
+        )
+    return curvature
+
+
+@kernel
+def _residual_and_restart(cones, it, q):
+    """Line 19, with the certificate's residual, and line 27: gᵀ(γ_{k+1} − γ_k)."""
+    squared = 0.0
+    uphill = 0.0
+    for i in range(q.shape[0]):
+        r0, r1, r2 = natural_map(
+            cones, i, it.new, it.n_new[i, 0] + q[i, 0], it.n_new[i, 1] + q[i, 1], it.n_new[i, 2] + q[i, 2]
+        )
+        weight = cones.weight[i]
+        squared += r0 * r0 / weight[0] + r1 * r1 / weight[1] + r2 * r2 / weight[2]
+        uphill += (
+            (it.n_y[i, 0] + q[i, 0] + it.shift[i]) * (it.new[i, 0] - it.gamma[i, 0])
+            + (it.n_y[i, 1] + q[i, 1]) * (it.new[i, 1] - it.gamma[i, 1])
+            + (it.n_y[i, 2] + q[i, 2]) * (it.new[i, 2] - it.gamma[i, 2])
+        )
+    return math.sqrt(squared), uphill
+
+
+@kernel
+def _advance(cones, it, q, beta):
+    """Lines 18 and 33–38: y = γ_{k+1} + β (γ_{k+1} − γ_k), and the anti-relaxation term."""
+    for i in range(q.shape[0]):
+        for k in range(3):
+            new, n_new = it.new[i, k], it.n_new[i, k]
+            it.y[i, k] = new + beta * (new - it.gamma[i, k])
+            it.n_y[i, k] = n_new + beta * (n_new - it.n_gamma[i, k])
+            it.gamma[i, k] = new
+            it.n_gamma[i, k] = n_new
+        if cones.tilting > 0.0 and not cones.free[i]:
+            it.shift[i] = tilt(
+                it.n_gamma[i, 1] + q[i, 1], it.n_gamma[i, 2] + q[i, 2], cones.friction[i], cones.sides
+            )
+
+
+@kernel
+def apgd(form, cones, q, it, w, adaptive, count, stop):
+    """Up to `count` iterations, ending early when the residual is at most `stop` (√J)."""
+    done = 0
+    residual = math.inf
+    while done < count and not residual <= stop:
+        theta, L = it.scalar[0], it.scalar[1]
+        squared = _gradient_step(cones, it, q, 1.0 / L)  # (9), (10)
+        curvature = _product(form, it, w)
+        # (11): f(γ⁺) ≥ f(y) + gᵀ(γ⁺ − y) + ½ L |γ⁺ − y|² reads dᵀN d ≥ L |d|² for a quadratic f
+        while adaptive and squared > 0.0 and curvature >= L * squared and L < 1e300:
+            L = 2.0 * L  # (12), (13)
+            squared = _gradient_step(cones, it, q, 1.0 / L)  # (14)
+            curvature = _product(form, it, w)
+        residual, uphill = _residual_and_restart(cones, it, q)  # (19)
+        if residual < it.scalar[2]:  # (20)–(23)
+            it.scalar[2] = residual
+            it.best[:] = it.new
+        new_theta = 0.5 * (-theta * theta + theta * math.sqrt(theta * theta + 4.0))  # (16)
+        beta = theta * (1.0 - theta) / (theta * theta + new_theta)  # (17)
+        if uphill > 0.0:  # (27)–(30)
+            beta, new_theta = 0.0, 1.0
+        _advance(cones, it, q, beta)
+        it.scalar[0] = new_theta
+        it.scalar[1] = 0.9 * L if adaptive else L  # (31), (32)
+        done += 1
+    return done, residual

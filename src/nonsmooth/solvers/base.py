@@ -1,0 +1,121 @@
+"""What a solver is: a small frozen object with options, and the run that it begins on a problem."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.errors import OptionError, UnsupportedError
+from nonsmooth.problem.certificate import relative_residual, residual_scale
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers.status import Status
+
+Floats = NDArray[np.float64]
+
+
+class Run(ABC):
+    """One solver at work on one problem. The shared loop calls `advance` until it is enough.
+
+    A run keeps its answer in (blocks, 3) arrays. It judges itself by a cheap number of its own,
+    `estimate` (√J), and the loop looks at the true residual only when that number is small.
+    """
+
+    finished: Status | None = None
+    """Set by a run that cannot go on: SOLVED if it thinks so (the loop checks), or a failure."""
+    estimate: float = math.inf
+    step_length: float = math.nan
+    note: str = ""
+
+    def __init__(self, problem: ContactProblem, goal: Goal) -> None:
+        self.problem = problem
+        self.goal = goal
+
+    @property
+    @abstractmethod
+    def impulses(self) -> Floats:
+        """The best answer so far, (blocks, 3)."""
+
+    @abstractmethod
+    def advance(self, count: int, stop: float) -> int:
+        """Do up to `count` iterations, fewer if `estimate` falls to `stop`; return how many were done."""
+
+    def residual(self) -> float:
+        """True relative residual of the answer so far."""
+        return self.residual_of(self.impulses)
+
+    def residual_of(self, x: Floats) -> float:
+        """Relative residual of impulses (blocks, 3), recomputed from the problem."""
+        return relative_residual(self.problem, x, self.problem.operator.apply(x) + self.problem.free_blocks)
+
+    def scale(self) -> float:
+        """The certificate's scale S in √J, which turns the tolerance into a threshold for `estimate`."""
+        return residual_scale(self.problem, self.impulses)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a run is asked for: relative tolerance, iteration limit, time limit in s, recording."""
+
+    tolerance: float = 1e-8
+    max_iterations: int | None = None
+    time_limit: float = math.inf
+    record: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.tolerance > 0.0:
+            raise OptionError(f"tolerance is {self.tolerance}: it must be positive (1e-8 is a good start)")
+        if self.max_iterations is not None and self.max_iterations < 0:
+            raise OptionError(f"max_iterations is {self.max_iterations}: it must not be negative")
+        if not self.time_limit > 0.0:
+            raise OptionError(f"time_limit is {self.time_limit} s: it must be positive")
+
+
+@dataclass(frozen=True)
+class Solver(ABC):
+    """A method with its options. Subclasses are frozen dataclasses whose fields are the options."""
+
+    name: ClassVar[str]
+    """The name in the registry and on the command line."""
+    summary: ClassVar[str]
+    """One line for lists."""
+    laws: ClassVar[tuple[str, ...]] = ("coulomb", "relaxed")
+    takes_joints: ClassVar[bool] = True
+    default_iterations: ClassVar[int] = 10_000
+    chunk_work: ClassVar[int] = 2000
+    """Blocks' worth of iterations done in one call, so that small problems do not pay for Python."""
+
+    @abstractmethod
+    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+        """Start on a problem from impulses (blocks, 3)."""
+
+    def check(self, problem: ContactProblem) -> None:
+        """Raise `UnsupportedError` if the method cannot take this problem."""
+        if problem.law.name not in self.laws:
+            raise UnsupportedError(
+                f"{self.name} solves the laws {', '.join(self.laws)}, and this problem has {problem.law}: "
+                + self._cure(problem)
+            )
+        if problem.joint_rows and not self.takes_joints:
+            raise UnsupportedError(f"{self.name} cannot take joint rows: use gauss-seidel, newton or apgd")
+
+    def _cure(self, problem: ContactProblem) -> str:
+        if problem.law.name == "pyramid":
+            return "use lemke, sor-prox or apgd, or problem.with_law('coulomb')"
+        return f"use another solver or problem.with_law({self.laws[0]!r})"
+
+
+def choice(owner: str, option: str, value: object, valid: tuple[str, ...]) -> None:
+    """Raise if an option's value is not one of the valid names."""
+    if value not in valid:
+        raise OptionError(f"{owner}({option}={value!r}): choose one of {', '.join(valid)}")
+
+
+def positive(owner: str, option: str, value: float) -> None:
+    """Raise if an option's value is not a positive number."""
+    if not value > 0.0:
+        raise OptionError(f"{owner}({option}={value}): it must be positive")

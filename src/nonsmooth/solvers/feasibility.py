@@ -1,0 +1,29 @@
+"""Whether joints contradict each other, asked after a solve has failed."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse.linalg import lsmr
+
+from nonsmooth.problem.contact_problem import ContactProblem
+
+_CONTRADICTION = 1e-6
+"""Part of the joints' velocity that no impulse can reach, relative, above which they contradict."""
+
+
+def joints_contradict(problem: ContactProblem) -> bool:
+    """Tell whether no λ satisfies the joint rows, even with every contact open.
+
+    The rows Gᵀv + b_G = 0 have a solution for some v exactly if q_G lies in the range of
+    GᵀM⁻¹G: contacts act through the same v and cannot mend a contradiction.
+    """
+    if problem.joint_rows == 0:
+        return False
+    first = problem.layout.contact_rows
+    matrix = problem.operator.matrix()[first:, first:]
+    scale = 1.0 / np.sqrt(matrix.diagonal())
+    scaled = matrix.multiply(scale[:, None]).multiply(scale[None, :]).tocsr()
+    wanted = -scale * problem.joint_free_velocity
+    found = lsmr(scaled, wanted, atol=1e-12, btol=1e-12, conlim=0.0, maxiter=20 * problem.joint_rows + 100)[0]
+    left = np.linalg.norm(scaled @ found - wanted)
+    return bool(left > _CONTRADICTION * np.linalg.norm(wanted))

@@ -1,0 +1,196 @@
+"""Block Gauss-Seidel: each contact's 3×3 problem solved exactly, one after the other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.problem import _operator_kernels as operator_kernels
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers import _gauss_seidel_kernels as kernels
+from nonsmooth.solvers._gauss_seidel_kernels import Local
+from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive
+
+Floats = NDArray[np.float64]
+
+_ACCELERATIONS = ("none", "nesterov", "nncg", "anderson")
+_ORDERS = ("forward", "symmetric")
+_FORMS = ("automatic", "factored", "block-sparse")
+
+
+@dataclass(frozen=True)
+class GaussSeidel(Solver):
+    """Block Gauss-Seidel with exact local solves under the chosen law (Siconos calls it NSGS).
+
+    For contact i with all others held, γ_i solves K ∋ γ_i ⟂ N_ii γ_i + q̃_i + s_i e_n ∈ K*; joints are
+    blocks whose local problem is linear. `acceleration` extrapolates over the sweeps.
+    """
+
+    name: ClassVar[str] = "gauss-seidel"
+    summary: ClassVar[str] = "block Gauss-Seidel with exact local solves, accelerated over the sweeps"
+
+    acceleration: str = "nesterov"
+    """"none", "nesterov" (momentum with restart), "nncg" (nonlinear conjugate gradients), "anderson"."""
+    order: str = "forward"
+    """"forward" sweeps, or "symmetric" ones (forward and backward, counted as one iteration)."""
+    relaxation: float = 1.0
+    """Over-relaxation ω of each local solve, 0 < ω < 2."""
+    form: str = "automatic"
+    """"factored" (O(1) work per contact), "block-sparse" (on an explicit N); by default what is there."""
+    restart_growth: float = 1.5
+    """With momentum: restart when a sweep changes this much more than the smallest since the last restart."""
+    depth: int = 5
+    """With Anderson acceleration: how many past sweeps are combined."""
+
+    def __post_init__(self) -> None:
+        choice("GaussSeidel", "acceleration", self.acceleration, _ACCELERATIONS)
+        choice("GaussSeidel", "order", self.order, _ORDERS)
+        choice("GaussSeidel", "form", self.form, _FORMS)
+        positive("GaussSeidel", "relaxation", self.relaxation)
+        positive("GaussSeidel", "2 - relaxation", 2.0 - self.relaxation)
+        positive("GaussSeidel", "restart_growth", self.restart_growth)
+        positive("GaussSeidel", "depth", self.depth)
+
+    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+        """Start on a problem."""
+        kinds = {"none": _Plain, "nesterov": _Nesterov, "nncg": _Conjugate, "anderson": _Anderson}
+        return kinds[self.acceleration](self, problem, initial, goal)
+
+
+def local_blocks(problem: ContactProblem) -> Local:
+    """Diagonal blocks and their inverses; singular ones get their pseudo-inverse."""
+    block = problem.operator.diagonal_blocks
+    scale = 1.0 / np.sqrt(np.maximum(np.einsum("bkk->bk", block), 1e-300))
+    scaled = block * scale[:, :, None] * scale[:, None, :]
+    inverse = np.linalg.pinv(0.5 * (scaled + np.swapaxes(scaled, 1, 2)), rcond=1e-12, hermitian=True)
+    inverse *= scale[:, :, None] * scale[:, None, :]
+    return Local(block, np.ascontiguousarray(inverse), np.zeros(len(block)))
+
+
+class _Plain(Run):
+    """Sweeps without acceleration; also the state that the accelerated runs share."""
+
+    def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+        super().__init__(problem, goal)
+        operator = problem.operator
+        self.form = operator.block_sparse if solver.form == "block-sparse" else operator.kernel_form
+        if solver.form == "factored" and not isinstance(self.form, operator_kernels.Factored):
+            from nonsmooth.errors import UnsupportedError
+
+            raise UnsupportedError(
+                "GaussSeidel(form='factored') needs masses by body: this problem is given by a matrix; "
+                "use form='block-sparse'"
+            )
+        self.local = local_blocks(problem)
+        self.x = initial.copy()
+        self.w = operator.work()
+        operator_kernels.apply(self.form, self.x, self.w, np.empty_like(self.x))
+        self.solver = solver
+        self.common = (solver.relaxation, solver.order == "symmetric")
+
+    @property
+    def impulses(self) -> Floats:
+        return self.x
+
+    def advance(self, count: int, stop: float) -> int:
+        done, self.estimate = kernels.plain_sweeps(
+            self.form, self.problem.cones, self.local, self.problem.free_blocks,
+            self.x, self.w, *self.common, count, stop,
+        )  # fmt: skip
+        self.step_length = self.estimate
+        return int(done)
+
+
+class _Nesterov(_Plain):
+    def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+        super().__init__(solver, problem, initial, goal)
+        self.answer, self.answer_w = self.x.copy(), self.w.copy()
+        self.momentum = np.array([1.0, math.inf])
+
+    @property
+    def impulses(self) -> Floats:
+        return self.answer
+
+    def advance(self, count: int, stop: float) -> int:
+        done, self.estimate = kernels.nesterov_sweeps(
+            self.form, self.problem.cones, self.local, self.problem.free_blocks,
+            self.x, self.w, self.answer, self.answer_w, *self.common,
+            self.momentum, self.solver.restart_growth, count, stop,
+        )  # fmt: skip
+        self.step_length = self.estimate
+        return int(done)
+
+
+class _Conjugate(_Plain):
+    def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+        super().__init__(solver, problem, initial, goal)
+        self.answer = self.x.copy()
+        self.direction, self.direction_w = np.zeros_like(self.x), np.zeros_like(self.w)
+        self.energy = np.zeros(1)
+
+    @property
+    def impulses(self) -> Floats:
+        return self.answer
+
+    def advance(self, count: int, stop: float) -> int:
+        done, self.estimate = kernels.nncg_sweeps(
+            self.form, self.problem.cones, self.local, self.problem.free_blocks,
+            self.x, self.w, self.answer, self.direction, self.direction_w, *self.common,
+            self.energy, count, stop,
+        )  # fmt: skip
+        self.step_length = self.estimate
+        return int(done)
+
+
+class _Anderson(_Plain):
+    """Combine the last sweeps so that the combined change is smallest (type II), with a restart.
+
+    The history is dropped when a sweep's change grows to more than twice the smallest.
+    """
+
+    def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+        super().__init__(solver, problem, initial, goal)
+        self.answer = self.x.copy()
+        self.root = 1.0 / np.sqrt(problem.cones.weight)
+        self.swept: list[Floats] = []
+        self.changes: list[Floats] = []
+        self.smallest = math.inf
+
+    @property
+    def impulses(self) -> Floats:
+        return self.answer
+
+    def advance(self, count: int, stop: float) -> int:
+        done = 0
+        while done < count and not self.estimate <= stop:
+            self._sweep_and_mix()
+            done += 1
+        self.step_length = self.estimate
+        return done
+
+    def _sweep_and_mix(self) -> None:
+        before = self.x.copy()
+        kernels.plain_sweeps(
+            self.form, self.problem.cones, self.local, self.problem.free_blocks,
+            self.x, self.w, *self.common, 1, 0.0,
+        )  # fmt: skip
+        change = (self.x - before) * self.root
+        self.estimate = float(np.linalg.norm(change))
+        self.answer = self.x.copy()
+        if self.estimate > 2.0 * self.smallest:
+            self.swept.clear()
+            self.changes.clear()
+            self.smallest = self.estimate
+        self.smallest = min(self.smallest, self.estimate)
+        self.swept.append(self.answer)
+        self.changes.append(change.ravel())
+        del self.swept[: -self.solver.depth - 1], self.changes[: -self.solver.depth - 1]
+        if len(self.changes) > 1:
+            differences = np.diff(np.array(self.changes), axis=0).T
+            mix = np.linalg.lstsq(differences, self.changes[-1], rcond=1e-10)[0]
+            self.x = self.answer - np.tensordot(mix, np.diff(np.array(self.swept), axis=0), axes=1)
+            operator_kernels.apply(self.form, self.x, self.w, np.empty_like(self.x))

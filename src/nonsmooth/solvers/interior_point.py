@@ -1,0 +1,153 @@
+"""The relaxed law as a second-order cone program, through a conic interior-point solver."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from nonsmooth.errors import MissingSolverError, UnsupportedError
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers import _conic_backends as backends
+from nonsmooth.solvers.base import Goal, Run, Solver, choice
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class InteriorPoint(Solver):
+    """TR-2014-11 Eqs. 23 and 24: the convex cone problem, in velocities or in impulses.
+
+    form="dual":   min ½ νᵀNν + rᵀν          with γ_i ∈ K_i            (Eq. 24)
+    form="primal": min ½ vᵀMv − kᵀv          with Dᵀv + b ∈ K*, Gᵀv + b_G = 0   (Eq. 23); γ, λ are its multipliers
+
+    Eq. 23 prints +fᵀv and K° for the constraint; with the report's own signs (Eqs. 9 and 22) these are
+    −kᵀv and K*. For exact friction put it inside: FixedPoint(inner=InteriorPoint()).
+    """
+
+    name: ClassVar[str] = "interior-point"
+    summary: ClassVar[str] = "conic interior point (Clarabel or Mosek) on the relaxed law, primal or dual form"
+    laws: ClassVar[tuple[str, ...]] = ("relaxed",)
+    default_iterations: ClassVar[int] = 200
+    chunk_work: ClassVar[int] = 1_000_000
+
+    form: str = "dual"
+    """"dual" (impulses) or "primal" (velocities; needs the masses)."""
+    backend: str = "clarabel"
+    """"clarabel", or "mosek" where it is installed and licensed."""
+
+    def __post_init__(self) -> None:
+        choice("InteriorPoint", "form", self.form, ("dual", "primal"))
+        choice("InteriorPoint", "backend", self.backend, ("clarabel", "mosek"))
+
+    def check(self, problem: ContactProblem) -> None:
+        """Raise where the form or the backend is not available."""
+        super().check(problem)
+        if self.form == "primal" and not problem.has_masses:
+            raise UnsupportedError(
+                "InteriorPoint(form='primal') needs masses, and this problem is given by its Delassus matrix: "
+                "use form='dual'"
+            )
+        if self.backend == "mosek" and importlib.util.find_spec("mosek") is None:
+            raise MissingSolverError("Mosek is not installed: pip install 'nonsmooth[mosek]' (it needs a licence)")
+
+    def _cure(self, problem: ContactProblem) -> str:
+        if problem.law.name == "coulomb":
+            return "use FixedPoint(inner=InteriorPoint()), or problem.with_law('relaxed')"
+        return super()._cure(problem)
+
+    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+        """Start on a problem; an interior-point method has no use for the initial impulses."""
+        return _InteriorPointRun(self, problem, initial, goal)
+
+
+class _InteriorPointRun(Run):
+    def __init__(self, solver: InteriorPoint, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+        super().__init__(problem, goal)
+        self.solver = solver
+        self.x = initial
+
+    @property
+    def impulses(self) -> Floats:
+        return self.x
+
+    def advance(self, count: int, stop: float) -> int:
+        build = dual_program if self.solver.form == "dual" else primal_program
+        program, read_impulses = build(self.problem)
+        run = backends.clarabel if self.solver.backend == "clarabel" else backends.mosek
+        limit = self.goal.max_iterations or self.solver.default_iterations
+        answer = run(program, 0.01 * self.goal.tolerance, limit, self.goal.time_limit)
+        self.note = f"{self.solver.backend}, {self.solver.form} form: {answer.message}"
+        self.finished = answer.status
+        if answer.variables is not None:
+            self.x = read_impulses(answer)
+            self.estimate = 0.0
+        return min(max(answer.iterations, 1), count)
+
+
+def dual_program(problem: ContactProblem) -> tuple[backends.ConicProgram, Any]:
+    """Eq. 24 over the impulses, scaled by ρ so that all are in √J; frictionless tangents are left out."""
+    layout, cones = problem.layout, problem.cones
+    weight = np.sqrt(cones.weight.ravel()[layout.slot])
+    friction = cones.friction[layout.slot // 3]
+    first = layout.slot % 3 == 0
+    joint = np.arange(layout.rows) >= layout.contact_rows
+    kept = np.flatnonzero(joint | first | (friction > 0.0))
+    scale = sp.diags_array(weight[kept])
+    quadratic = scale @ problem.operator.matrix()[kept][:, kept] @ scale
+    q = layout.unpad(problem.free_blocks)
+    linear = weight[kept] * q[kept]
+    # s = −A x = (μ γ_n, γ_t) must lie in the second-order cone, γ_n ≥ 0 without friction
+    cone_rows = np.flatnonzero(~joint[kept])
+    factor = np.where(first & (friction > 0.0), friction, 1.0)[kept][cone_rows]
+    constraint = sp.csc_array(
+        (-factor, (np.arange(len(cone_rows)), cone_rows)), shape=(len(cone_rows), len(kept))
+    )
+    sizes = np.bincount(layout.slot[kept][cone_rows] // 3, minlength=layout.contacts)[: layout.contacts]
+    program = backends.ConicProgram(
+        quadratic, linear, constraint, np.zeros(len(cone_rows)), 0, [int(size) for size in sizes]
+    )
+
+    def read_impulses(answer: backends.ConicAnswer) -> Floats:
+        flat = np.zeros(layout.rows)
+        flat[kept] = weight[kept] * answer.variables
+        return layout.pad(flat)
+
+    return program, read_impulses
+
+
+def primal_program(problem: ContactProblem) -> tuple[backends.ConicProgram, Any]:
+    """Eq. 23 over the velocity, with coordinates scaled by the masses; the multipliers are the impulses."""
+    layout, cones = problem.layout, problem.cones
+    mass, rows = problem.mass_matrix(), problem.row_matrix()
+    coordinate = 1.0 / np.sqrt(mass.diagonal())
+    weight = np.sqrt(cones.weight.ravel()[layout.slot])
+    friction = cones.friction[layout.slot // 3]
+    first = layout.slot % 3 == 0
+    joint = np.arange(layout.rows) >= layout.contact_rows
+    kept = np.concatenate(
+        [np.flatnonzero(joint), np.flatnonzero(~joint & (first | (friction > 0.0)))]
+    )  # joints are equalities and come first
+    # s = A v + b, with u_t stretched by μ so that (u_n, μ u_t) lies in the second-order cone
+    factor = (weight * np.where(first | joint, 1.0, friction))[kept]
+    constraint = -sp.diags_array(factor) @ rows.T.tocsr()[kept] @ sp.diags_array(coordinate)
+    bias = factor * np.concatenate([problem.bias, problem.joint_bias])[kept]
+    scaled_mass = sp.diags_array(coordinate) @ mass @ sp.diags_array(coordinate)
+    cone_rows = kept[int(joint.sum()) :]
+    sizes = np.bincount(layout.slot[cone_rows] // 3, minlength=layout.contacts)[: layout.contacts]
+    program = backends.ConicProgram(
+        scaled_mass, -coordinate * problem.momentum, constraint, bias, int(joint.sum()),
+        [int(size) for size in sizes],
+    )  # fmt: skip
+
+    def read_impulses(answer: backends.ConicAnswer) -> Floats:
+        flat = np.zeros(layout.rows)
+        flat[kept] = factor * answer.multipliers
+        return layout.pad(flat)
+
+    return program, read_impulses
+

@@ -1,0 +1,154 @@
+"""JORprox and SORprox of Studer and Glocker: normal and friction as separate proximal steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nonsmooth.errors import OptionError
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers import _prox_kernels as kernels
+from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive
+
+Floats = NDArray[np.float64]
+
+_STRATEGIES = ("diagonal", "row-sum", "adaptive")
+_SHRINK, _GROW = 0.7, 1.05
+"""How the adaptive strategy changes its factor when the change of the iterates grows or shrinks."""
+
+
+@dataclass(frozen=True)
+class _Prox(Solver):
+    """What JORProx and SORProx share: the choice of the factors r_i."""
+
+    laws: ClassVar[tuple[str, ...]] = ("coulomb", "relaxed", "pyramid")
+    default_iterations: ClassVar[int] = 100_000
+
+    strategy: str = "diagonal"
+    """"diagonal": r = ω/G_hh (Eq. 69); "row-sum": r = ω/Σ_k|G_hk| (Eq. 70); "adaptive": starts as
+    "diagonal" and shrinks all factors while the iteration grows."""
+    omega: float = 1.0
+    """Relaxation factor ω on the strategy's r."""
+    r: ArrayLike | None = None
+    """Your own r_i > 0 (kg), one for all or one per row; replaces the strategy."""
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        choice(owner, "strategy", self.strategy, _STRATEGIES)
+        positive(owner, "omega", self.omega)
+        if self.r is not None and not np.all(np.asarray(self.r, dtype=float) > 0.0):
+            raise OptionError(f"{owner}(r=…): every factor r must be positive")
+
+    def factors(self, problem: ContactProblem) -> Floats:
+        """r for every row, (blocks, 3); the two rows of a friction disk share the smaller one."""
+        layout = problem.layout
+        if self.r is not None:
+            given = np.asarray(self.r, dtype=float)
+            if given.ndim and given.shape != (layout.rows,):
+                raise OptionError(f"r has shape {given.shape}: give one number, or {layout.rows}, one per row")
+            r = layout.pad(np.broadcast_to(given, (layout.rows,)).copy())
+        elif self.strategy == "row-sum":
+            r = layout.pad(self.omega / np.asarray(abs(problem.operator.matrix()).sum(axis=1)).ravel())
+        else:
+            r = self.omega / np.einsum("bkk->bk", problem.operator.diagonal_blocks)
+        r[layout.padding] = np.inf
+        contacts = slice(0, layout.contacts)
+        r[contacts, 1:] = r[contacts, 1:].min(axis=1, keepdims=True)
+        r[np.isinf(r)] = 1.0
+        return r
+
+
+@dataclass(frozen=True)
+class JORProx(_Prox):
+    """Jacobi relaxation with projection, Eqs. 60 and 61: λ_i ← prox(λ_i − r_i(Gλ + c)_i) for all i at once.
+
+    The friction disk's radius is μ times the normal force just computed, so that every iterate lies
+    in its cone. Converges for strictly diagonally dominant G (§5.5), elsewhere for small ω.
+    """
+
+    name: ClassVar[str] = "jor-prox"
+    summary: ClassVar[str] = "Jacobi relaxation with projection (Studer and Glocker)"
+
+    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+        """Start on a problem."""
+        return _JORRun(self, problem, initial, goal)
+
+
+@dataclass(frozen=True)
+class SORProx(_Prox):
+    """Gauss-Seidel relaxation with projection, Eqs. 71 and 72: each force is used as soon as it is known."""
+
+    name: ClassVar[str] = "sor-prox"
+    summary: ClassVar[str] = "Gauss-Seidel relaxation with projection (Studer and Glocker)"
+
+    order: str = "contact"
+    """"contact": normal and friction of one contact, then the next; "normals-first": all normals, then all
+    frictions, as the paper's example numbers its constraints."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choice("SORProx", "order", self.order, ("contact", "normals-first"))
+
+    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+        """Start on a problem."""
+        return _SORRun(self, problem, initial, goal)
+
+
+class _ProxRun(Run):
+    def __init__(self, solver: _Prox, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+        super().__init__(problem, goal)
+        self.r = solver.factors(problem)
+        self.x = initial.copy()
+        self.u = problem.operator.apply(self.x)
+        self.w = problem.operator.work()
+        self.adaptive = solver.strategy == "adaptive" and solver.r is None
+        self.factor = 1.0
+
+    @property
+    def impulses(self) -> Floats:
+        return self.x
+
+    def advance(self, count: int, stop: float) -> int:
+        if not self.adaptive:
+            done, self.estimate = self._iterate(self.r, count, stop)
+            self.step_length = self.estimate
+            return done
+        for done in range(1, count + 1):
+            before = self.estimate
+            _, change = self._iterate(self.factor * self.r, 1, 0.0)
+            self.estimate = change / self.factor  # smaller factors must not look like convergence
+            self.factor = self.factor * _SHRINK if self.estimate > before else min(1.0, self.factor * _GROW)
+            if self.estimate <= stop:
+                break
+        self.step_length = self.factor
+        return done
+
+    def _iterate(self, r: Floats, count: int, stop: float) -> tuple[int, float]:
+        raise NotImplementedError
+
+
+class _JORRun(_ProxRun):
+    def _iterate(self, r: Floats, count: int, stop: float) -> tuple[int, float]:
+        form, cones, q = self.problem.operator.kernel_form, self.problem.cones, self.problem.free_blocks
+        done, change = kernels.jor_prox(form, cones, q, r, self.x, self.u, self.w, count, stop)
+        return int(done), float(change)
+
+
+class _SORRun(_ProxRun):
+    def __init__(self, solver: SORProx, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+        super().__init__(solver, problem, initial, goal)
+        from nonsmooth.problem import _operator_kernels
+
+        _operator_kernels.apply(problem.operator.kernel_form, self.x, self.w, self.u)
+        constraints = np.arange(2 * problem.layout.blocks, dtype=np.int64)
+        if solver.order == "normals-first":
+            constraints = np.concatenate([constraints[::2], constraints[1::2]])
+        self.sequence = constraints
+
+    def _iterate(self, r: Floats, count: int, stop: float) -> tuple[int, float]:
+        form, cones, q = self.problem.operator.kernel_form, self.problem.cones, self.problem.free_blocks
+        done, change = kernels.sor_prox(form, cones, q, r, self.x, self.w, self.sequence, count, stop)
+        return int(done), float(change)

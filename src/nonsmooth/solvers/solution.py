@@ -1,0 +1,102 @@
+"""What a solve returns: the answer, its certificate, and how it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.errors import NonsmoothError
+from nonsmooth.problem.certificate import Certificate, certify
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers.status import Status
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class History:
+    """One entry per iteration with `record=True`, else one per check of the residual."""
+
+    iteration: NDArray[np.int64]
+    residual: Floats
+    """Relative residual, as in the certificate."""
+    objective: Floats
+    """½ γᵀNγ + qᵀγ in J (NaN where it was not recorded)."""
+    step: Floats
+    """The method's own step length (NaN where it has none)."""
+    time: Floats
+    """Seconds since the start, without the time spent on recording."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """How the answer was found."""
+
+    solver: str
+    iterations: int
+    time: float
+    """Wall time of the iteration in s, preparation included, compilation of kernels too."""
+    history: History
+    note: str = ""
+    """What the solver wants to say: what `Auto` picked and why, what an inner solver did."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """An answer to a `ContactProblem`. Numbers that were not found are NaN, never zero."""
+
+    problem: ContactProblem
+    status: Status
+    impulses: Floats
+    """γ in N·s, flat, contact by contact (n, t1, t2), so that `D @ impulses` is the generalised impulse."""
+    joint_impulses: Floats
+    """λ in N·s or N·m·s, one per joint row."""
+    statistics: Statistics
+    velocity: Floats | None
+    """v = M⁻¹(k + Dγ + Gλ) in m/s and rad/s; None where the masses are not known."""
+    certificate: Certificate
+
+    @classmethod
+    def of(
+        cls, problem: ContactProblem, status: Status, blocks: Floats, statistics: Statistics
+    ) -> Solution:
+        """Build a solution from impulses (blocks, 3); everything else is recomputed from the problem."""
+        flat = problem.layout.unpad(blocks)
+        impulses, joints = flat[: problem.layout.contact_rows], flat[problem.layout.contact_rows :]
+        velocity = problem.velocity(impulses, joints) if problem.has_masses else None
+        certificate = certify(problem, impulses, joints, velocity)
+        return cls(problem, status, impulses, joints, statistics, velocity, certificate)
+
+    @property
+    def contact_velocities(self) -> Floats:
+        """u = Dᵀv + b in m/s, flat like `impulses`."""
+        return self._row_velocities()[: self.problem.layout.contact_rows]
+
+    @property
+    def joint_velocities(self) -> Floats:
+        """Gᵀv + b_G in m/s or rad/s, one per joint row; zero where the joints hold."""
+        return self._row_velocities()[self.problem.layout.contact_rows :]
+
+    def _row_velocities(self) -> Floats:
+        x = self.problem.layout.pad(np.concatenate([self.impulses, self.joint_impulses]))
+        return self.problem.layout.unpad(self.problem.operator.apply(x) + self.problem.free_blocks)
+
+    def __repr__(self) -> str:
+        return (
+            f"Solution({self.status}, residual={self.certificate.residual:.2e}, "
+            f"solver={self.statistics.solver}, iterations={self.statistics.iterations})"
+        )
+
+
+class SolveError(NonsmoothError, RuntimeError):
+    """A solve did not reach its tolerance; `solution` holds what was found."""
+
+    def __init__(self, solution: Solution) -> None:
+        self.solution = solution
+        super().__init__(
+            f"{solution.statistics.solver} stopped with status '{solution.status}' at a relative residual of "
+            f"{solution.certificate.residual:.2e} after {solution.statistics.iterations} iterations. "
+            f"{solution.status.sentence} (throw=False returns the solution as it is.)"
+        )

@@ -1,0 +1,175 @@
+"""`solve`: one call for every method, and the one loop that all of them run in.
+
+The loop owns the iteration limit, the time limit, the guard against numbers that are not finite, the
+history and the status. A run is called solved only when the residual, recomputed from the problem,
+is within the tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nonsmooth.errors import ProblemError
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.feasibility import joints_contradict
+from nonsmooth.solvers.solution import History, Solution, SolveError, Statistics
+from nonsmooth.solvers.status import Status
+
+Floats = NDArray[np.float64]
+
+_STALL_CHECKS = 200
+"""Checks of the residual without any improvement after which a run counts as stalled."""
+_LOOK_EVERY = 50
+"""Iterations after which the true residual is looked at, whatever the method's own estimate says."""
+
+
+def solve(
+    problem: ContactProblem,
+    solver: Solver | None = None,
+    *,
+    tolerance: float = 1e-8,
+    max_iterations: int | None = None,
+    time_limit: float = math.inf,
+    initial: Solution | ArrayLike | None = None,
+    record: bool = False,
+    throw: bool = True,
+) -> Solution:
+    """Solve a contact problem.
+
+    Args:
+        problem: what to solve.
+        solver: a solver object such as `APGD()`; `Auto()` if not given.
+        tolerance: wanted relative residual of the certificate (no unit).
+        max_iterations: iteration limit; each method has its own default.
+        time_limit: in s.
+        initial: warm start: a `Solution`, or impulses (contacts, then joint rows) in N·s.
+        record: keep residual, objective, step length and time of every iteration (slower).
+        throw: raise `SolveError` if the tolerance was not reached; if False, return what was found.
+
+    Returns:
+        A `Solution` whose certificate was recomputed from the problem.
+    """
+    if solver is None:
+        from nonsmooth.solvers.auto import Auto
+
+        solver = Auto()
+    goal = Goal(tolerance, max_iterations, time_limit, record)
+    solver.check(problem)
+    start = _start(problem, initial)
+    solution = run_to_goal(problem, solver, start, goal)
+    if throw and solution.status is not Status.SOLVED:
+        raise SolveError(solution)
+    return solution
+
+
+def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Goal) -> Solution:
+    """Run a solver in the shared loop and judge what it found."""
+    clock = _Clock()
+    limit = solver.default_iterations if goal.max_iterations is None else goal.max_iterations
+    history: list[tuple[float, ...]] = []
+    if problem.layout.blocks == 0:
+        return _conclude(problem, Status.SOLVED, start, solver, 0, clock, history, "There is nothing to solve.")
+    run = solver.begin(problem, start, goal)
+    chunk = 1 if goal.record else int(np.clip(solver.chunk_work // problem.layout.blocks, 1, _LOOK_EVERY))
+    done = looked = unimproved = 0
+    best, slack = math.inf, 1.0
+    residual = run.residual()
+    status = Status.SOLVED if residual <= goal.tolerance else None
+    history.append(_entry(run, 0, residual, clock, goal.record))
+    while status is None:
+        if done >= limit:
+            status = Status.ITERATION_LIMIT
+            break
+        if clock.elapsed() >= goal.time_limit:
+            status = Status.TIME_LIMIT
+            break
+        stop = slack * goal.tolerance * run.scale()
+        done += run.advance(min(chunk, limit - done), stop)
+        if not (goal.record or run.estimate <= stop or run.finished or done - looked >= _LOOK_EVERY):
+            if math.isnan(run.estimate):
+                status = Status.DIVERGED
+            continue
+        looked = done
+        residual = run.residual()
+        history.append(_entry(run, done, residual, clock, goal.record))
+        if not math.isfinite(residual):
+            status = Status.DIVERGED
+        elif residual <= goal.tolerance:
+            status = Status.SOLVED
+        elif run.finished is not None:
+            status = Status.STALLED if run.finished is Status.SOLVED else run.finished
+        elif run.estimate <= stop:
+            slack *= 0.5 * min(1.0, goal.tolerance / residual)  # the estimate was too kind: ask it for more
+        unimproved = 0 if residual < best else unimproved + 1
+        best = min(best, residual)
+        if status is None and unimproved >= _STALL_CHECKS:
+            status = Status.STALLED
+    if status is not Status.SOLVED and joints_contradict(problem):
+        status = Status.INFEASIBLE
+    return _conclude(problem, status, run.impulses, solver, done, clock, history, run.note)
+
+
+class _Clock:
+    """Wall time since the start, less what was spent on recording."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    def elapsed(self) -> float:
+        return time.perf_counter() - self._start
+
+    def forget_since(self, moment: float) -> None:
+        self._start += time.perf_counter() - moment
+
+
+def _entry(run: Run, done: int, residual: float, clock: _Clock, record: bool) -> tuple[float, ...]:
+    moment = time.perf_counter()
+    elapsed = clock.elapsed()
+    objective = math.nan
+    if record:
+        x = run.impulses
+        objective = float(np.sum(x * (0.5 * run.problem.operator.apply(x) + run.problem.free_blocks)))
+        clock.forget_since(moment)
+    return (done, residual, objective, run.step_length, elapsed)
+
+
+def _conclude(
+    problem: ContactProblem,
+    status: Status,
+    impulses: Floats,
+    solver: Solver,
+    done: int,
+    clock: _Clock,
+    history: Sequence[tuple[float, ...]],
+    note: str,
+) -> Solution:
+    table = np.array(history, dtype=float).reshape(len(history), 5)
+    columns: list[Any] = list(table.T)
+    columns[0] = columns[0].astype(np.int64)
+    statistics = Statistics(solver.name, done, clock.elapsed(), History(*columns), note)
+    solution = Solution.of(problem, status, impulses, statistics)
+    return solution
+
+
+def _start(problem: ContactProblem, initial: Solution | ArrayLike | None) -> Floats:
+    if initial is None:
+        return np.zeros((problem.layout.blocks, 3))
+    if isinstance(initial, Solution):
+        flat = np.concatenate([initial.impulses, initial.joint_impulses])
+    else:
+        flat = np.asarray(initial, dtype=float).ravel()
+    if len(flat) != problem.layout.rows:
+        raise ProblemError(
+            f"initial has {len(flat)} impulses and this problem has {problem.layout.rows} rows "
+            f"({problem.layout.contact_rows} of contacts, {problem.joint_rows} of joints)"
+        )
+    if not np.all(np.isfinite(flat)):
+        raise ProblemError("initial has numbers that are not finite: start from zero or a finished solution")
+    return problem.layout.pad(flat)
