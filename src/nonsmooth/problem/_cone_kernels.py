@@ -8,10 +8,10 @@ import math
 
 import numpy as np
 
-from nonsmooth._jit import kernel
+from nonsmooth._jit import inlined_kernel, kernel
 
 
-@kernel
+@inlined_kernel
 def project_round_cone(n, t1, t2, mu):
     """Nearest point of K."""
     t = math.sqrt(t1 * t1 + t2 * t2)
@@ -26,7 +26,7 @@ def project_round_cone(n, t1, t2, mu):
     return p, factor * t1, factor * t2
 
 
-@kernel
+@inlined_kernel
 def project_polar_cone(n, t1, t2, mu):
     """Nearest point of K°, by a formula of its own, so that Moreau's identity can be tested."""
     t = math.sqrt(t1 * t1 + t2 * t2)
@@ -76,7 +76,7 @@ def project_pyramid(n, t1, t2, mu, sides):
     return p_n, cos_a * p_along - sin_a * p_across, sin_a * p_along + cos_a * p_across
 
 
-@kernel
+@inlined_kernel
 def project_disk(t1, t2, radius):
     """Nearest point of the disk |x| ≤ radius (Studer and Glocker Eq. 22)."""
     t = math.sqrt(t1 * t1 + t2 * t2)
@@ -105,7 +105,7 @@ def project_polygon(t1, t2, radius, sides):
     return cos_a * along - sin_a * across, sin_a * along + cos_a * across
 
 
-@kernel
+@inlined_kernel
 def project_contact(n, t1, t2, mu, sides):
     """Nearest point of the law's cone: round for sides = 0."""
     if sides == 0:
@@ -113,7 +113,7 @@ def project_contact(n, t1, t2, mu, sides):
     return project_pyramid(n, t1, t2, mu, sides)
 
 
-@kernel
+@inlined_kernel
 def tilt(t1, t2, mu, sides):
     """The exact law's s: μ |u_t| for the disk, μ times the polygon's support of −u_t."""
     if sides == 0:

@@ -13,15 +13,15 @@ A solver written with `block_velocity` and `add_impulse` runs on both; Numba pic
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
-from nonsmooth._jit import kernel
+from nonsmooth._jit import INLINED_OVERLOAD, allocating_kernel, inlined_kernel, kernel
 
 
 class Factored(NamedTuple):
     """A by blocks. Ground is the last body: its columns are zero and its velocity stays zero."""
 
-    bodies: np.ndarray  # (blocks, 2) int32
+    bodies: np.ndarray  # (blocks, 2) uint32: unsigned, so that no index is checked for being negative
     columns: np.ndarray  # (blocks, 2, 3, 6)
     body_count: int  # ground included
 
@@ -49,59 +49,64 @@ def accumulate(form, x, w):
     raise NotImplementedError("for use in kernels")
 
 
-@register_jitable
+# Elements are read one by one in this file: a view of a row costs a reference count in a hot loop.
+
+
+@inlined_kernel
 def _factored_velocity(form, i, x, w):
-    a = w[form.bodies[i, 0]]
-    b = w[form.bodies[i, 1]]
-    c = form.columns[i]
+    a, b = form.bodies[i, 0], form.bodies[i, 1]
+    c = form.columns
     u0 = 0.0
     u1 = 0.0
     u2 = 0.0
     for k in range(6):
-        u0 += c[0, 0, k] * a[k] + c[1, 0, k] * b[k]
-        u1 += c[0, 1, k] * a[k] + c[1, 1, k] * b[k]
-        u2 += c[0, 2, k] * a[k] + c[1, 2, k] * b[k]
+        wa, wb = w[a, k], w[b, k]
+        u0 += c[i, 0, 0, k] * wa + c[i, 1, 0, k] * wb
+        u1 += c[i, 0, 1, k] * wa + c[i, 1, 1, k] * wb
+        u2 += c[i, 0, 2, k] * wa + c[i, 1, 2, k] * wb
     return u0, u1, u2
 
 
-@register_jitable
+@inlined_kernel
 def _factored_add(form, i, d0, d1, d2, w):
-    a = w[form.bodies[i, 0]]
-    b = w[form.bodies[i, 1]]
-    c = form.columns[i]
+    a, b = form.bodies[i, 0], form.bodies[i, 1]
+    c = form.columns
     for k in range(6):
-        a[k] += c[0, 0, k] * d0 + c[0, 1, k] * d1 + c[0, 2, k] * d2
+        w[a, k] += c[i, 0, 0, k] * d0 + c[i, 0, 1, k] * d1 + c[i, 0, 2, k] * d2
     for k in range(6):
-        b[k] += c[1, 0, k] * d0 + c[1, 1, k] * d1 + c[1, 2, k] * d2
+        w[b, k] += c[i, 1, 0, k] * d0 + c[i, 1, 1, k] * d1 + c[i, 1, 2, k] * d2
 
 
-@register_jitable
+@inlined_kernel
 def _factored_accumulate(form, x, w):
-    w[:] = 0.0
+    for i in range(w.shape[0]):
+        for k in range(6):
+            w[i, k] = 0.0
     for i in range(x.shape[0]):
         _factored_add(form, i, x[i, 0], x[i, 1], x[i, 2], w)
 
 
-@register_jitable
+@inlined_kernel
 def _sparse_velocity(form, i, x, w):
     u0 = 0.0
     u1 = 0.0
     u2 = 0.0
-    for entry in range(form.start[i], form.start[i + 1]):
-        block = form.values[entry]
-        y = x[form.column[entry]]
-        u0 += block[0, 0] * y[0] + block[0, 1] * y[1] + block[0, 2] * y[2]
-        u1 += block[1, 0] * y[0] + block[1, 1] * y[1] + block[1, 2] * y[2]
-        u2 += block[2, 0] * y[0] + block[2, 1] * y[1] + block[2, 2] * y[2]
+    v = form.values
+    for e in range(form.start[i], form.start[i + 1]):
+        j = form.column[e]
+        y0, y1, y2 = x[j, 0], x[j, 1], x[j, 2]
+        u0 += v[e, 0, 0] * y0 + v[e, 0, 1] * y1 + v[e, 0, 2] * y2
+        u1 += v[e, 1, 0] * y0 + v[e, 1, 1] * y1 + v[e, 1, 2] * y2
+        u2 += v[e, 2, 0] * y0 + v[e, 2, 1] * y1 + v[e, 2, 2] * y2
     return u0, u1, u2
 
 
-@register_jitable
+@inlined_kernel
 def _sparse_add(form, i, d0, d1, d2, w):
     return None
 
 
-@register_jitable
+@inlined_kernel
 def _sparse_accumulate(form, x, w):
     return None
 
@@ -110,25 +115,33 @@ def _is_factored(form):
     return getattr(form, "instance_class", None) is Factored
 
 
-@overload(block_velocity)
+@overload(block_velocity, jit_options=INLINED_OVERLOAD)
 def _block_velocity(form, i, x, w):
     if _is_factored(form):
         return lambda form, i, x, w: _factored_velocity(form, i, x, w)
     return lambda form, i, x, w: _sparse_velocity(form, i, x, w)
 
 
-@overload(add_impulse)
+@overload(add_impulse, jit_options=INLINED_OVERLOAD)
 def _add_impulse(form, i, d0, d1, d2, w):
     if _is_factored(form):
         return lambda form, i, d0, d1, d2, w: _factored_add(form, i, d0, d1, d2, w)
     return lambda form, i, d0, d1, d2, w: _sparse_add(form, i, d0, d1, d2, w)
 
 
-@overload(accumulate)
+@overload(accumulate, jit_options=INLINED_OVERLOAD)
 def _accumulate(form, x, w):
     if _is_factored(form):
         return lambda form, x, w: _factored_accumulate(form, x, w)
     return lambda form, x, w: _sparse_accumulate(form, x, w)
+
+
+@kernel
+def copy_into(target, source):
+    """target ← source for two-dimensional arrays (a slice assignment would allocate)."""
+    for i in range(target.shape[0]):
+        for k in range(target.shape[1]):
+            target[i, k] = source[i, k]
 
 
 @kernel
@@ -152,7 +165,7 @@ def factored_diagonal(form, out):
                 out[i, p, q] = total
 
 
-@kernel
+@allocating_kernel
 def factored_pattern(bodies, body_start, body_blocks, ground, start):
     """Count, into start[1:], the distinct blocks that share a moving body with each block."""
     blocks = bodies.shape[0]
@@ -172,7 +185,7 @@ def factored_pattern(bodies, body_start, body_blocks, ground, start):
         start[i + 1] = start[i] + count
 
 
-@kernel
+@allocating_kernel
 def factored_blocks(form, body_start, body_blocks, ground, start, column, values):
     """Fill the 3×3 blocks of N = AᵀA for the pattern that `factored_pattern` counted."""
     blocks = form.bodies.shape[0]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._jit import kernel
+from nonsmooth._jit import inlined_kernel, kernel
 from nonsmooth.problem._cone_kernels import project_contact, tilt
 
 
@@ -23,7 +23,7 @@ class Cones(NamedTuple):
     tilting: float  # 1: s is part of the law; 0: relaxed
 
 
-@kernel
+@inlined_kernel
 def natural_map(cones, i, x, u0, u1, u2):
     """γ − Π_K(γ − ρ(u + s e_n)) of block i: zero exactly where the law holds."""
     rho = cones.weight[i, 0]
@@ -58,14 +58,14 @@ def squared_size(cones, x):
 
 
 @kernel
-def worst_violations(cones, x, u):
-    """Largest violations over all contacts, absolute and weighted, and the friction's work.
+def worst_violations(cones, x, u, worst):
+    """Fill `worst` (2, 6) with the largest violations over all contacts; returns the friction's work.
 
     Columns: cone of γ, dual cone of u + s e_n, complementarity, natural map, approach speed,
     friction gain. Row 0 in N·s, m/s, J; row 1 weighted with ρ to √J (complementarity and gain: J).
-    The last returned number is the energy dissipated by friction, −Σ γ_t·u_t, in J.
+    The returned number is the energy dissipated by friction, −Σ γ_t·u_t, in J.
     """
-    worst = np.zeros((2, 6))
+    worst[:] = 0.0
     dissipated = 0.0
     for i in range(x.shape[0]):
         if cones.free[i]:
@@ -89,4 +89,4 @@ def worst_violations(cones, x, u):
         for k in range(6):
             worst[0, k] = max(worst[0, k], absolute[k])
             worst[1, k] = max(worst[1, k], weighted[k])
-    return worst, dissipated
+    return dissipated

@@ -99,7 +99,8 @@ def certify(
     """
     x = problem.layout.pad(np.concatenate([impulses, joint_impulses]))
     u = problem.operator.apply(x) + problem.free_blocks
-    worst, dissipation = kernels.worst_violations(problem.cones, x, u)
+    worst = np.empty((2, 6))
+    dissipation = kernels.worst_violations(problem.cones, x, u, worst)
     scale = residual_scale(problem, x)
     to_impulse, to_energy = (1.0 / scale, 1.0 / scale**2) if scale > 0.0 else (0.0, 0.0)
     absolute, weighted = worst

@@ -305,6 +305,12 @@ class ContactProblem:
         """False for a problem given by its Delassus matrix: then the velocity v is not known."""
         return self._mass is not None
 
+    def components_are(self, count: int) -> NDArray[np.bool_]:
+        """True for every block that is a contact of `count` components."""
+        flags = np.zeros(self.layout.blocks, dtype=bool)
+        flags[: self.contacts] = self.components == count
+        return flags
+
     @cached_property
     def cones(self) -> Cones:
         """Cone, weight ρ and tilting of every block, for the kernels."""

@@ -95,7 +95,7 @@ class FactoredOperator(DelassusOperator):
         """`rows` (blocks, 2, 3, 6) are the rows of [D G]ᵀ by body; body −1 is ground."""
         self.layout = layout
         ground = mass.bodies
-        index = np.where(bodies < 0, ground, bodies).astype(np.int32)
+        index = np.where(bodies < 0, ground, bodies).astype(np.uint32)
         lower = np.concatenate([mass.lower, np.eye(6)[None]])
         columns = np.empty((layout.blocks, 2, 3, 6))
         for side in range(2):

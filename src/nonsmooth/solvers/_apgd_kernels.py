@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._jit import kernel
+from nonsmooth._jit import inlined_kernel, kernel
 from nonsmooth.problem._cone_kernels import project_contact, tilt
-from nonsmooth.problem._operator_kernels import accumulate, block_velocity
+from nonsmooth.problem._operator_kernels import accumulate, block_velocity, copy_into
 from nonsmooth.problem._residual_kernels import natural_map
 
 
@@ -29,7 +29,7 @@ class Iterate(NamedTuple):
     scalar: np.ndarray
 
 
-@kernel
+@inlined_kernel
 def _gradient_step(cones, it, q, t):
     """Lines 10 and 14: γ_{k+1} = Π_K(y − t g), with g = N y + r. Returns |γ_{k+1} − y|²."""
     squared = 0.0
@@ -44,42 +44,38 @@ def _gradient_step(cones, it, q, t):
     return squared
 
 
-@kernel
-def _product(form, it, w):
-    """N γ_{k+1}, and the curvature (γ_{k+1} − y)ᵀ N (γ_{k+1} − y) of the step."""
+@inlined_kernel
+def _product(form, cones, it, q, w):
+    """N γ_{k+1} and, in the same pass, what is read off it.
+
+    Returns the curvature (γ_{k+1} − y)ᵀ N (γ_{k+1} − y) of the step, the residual of line 19 (the
+    certificate's), and gᵀ(γ_{k+1} − γ_k) of line 27.
+    """
     accumulate(form, it.new, w)
     curvature = 0.0
+    squared = 0.0
+    uphill = 0.0
     for i in range(it.new.shape[0]):
         u0, u1, u2 = block_velocity(form, i, it.new, w)
         it.n_new[i, 0], it.n_new[i, 1], it.n_new[i, 2] = u0, u1, u2
+        n0, n1, n2 = it.n_y[i, 0], it.n_y[i, 1], it.n_y[i, 2]
+        x0, x1, x2 = it.new[i, 0], it.new[i, 1], it.new[i, 2]
         curvature += (
-            (it.new[i, 0] - it.y[i, 0]) * (u0 - it.n_y[i, 0])
-            + (it.new[i, 1] - it.y[i, 1]) * (u1 - it.n_y[i, 1])
-            + (it.new[i, 2] - it.y[i, 2]) * (u2 - it.n_y[i, 2])
+            (x0 - it.y[i, 0]) * (u0 - n0) + (x1 - it.y[i, 1]) * (u1 - n1) + (x2 - it.y[i, 2]) * (u2 - n2)
         )
-    return curvature
-
-
-@kernel
-def _residual_and_restart(cones, it, q):
-    """Line 19, with the certificate's residual, and line 27: gᵀ(γ_{k+1} − γ_k)."""
-    squared = 0.0
-    uphill = 0.0
-    for i in range(q.shape[0]):
-        r0, r1, r2 = natural_map(
-            cones, i, it.new, it.n_new[i, 0] + q[i, 0], it.n_new[i, 1] + q[i, 1], it.n_new[i, 2] + q[i, 2]
-        )
-        weight = cones.weight[i]
-        squared += r0 * r0 / weight[0] + r1 * r1 / weight[1] + r2 * r2 / weight[2]
         uphill += (
-            (it.n_y[i, 0] + q[i, 0] + it.shift[i]) * (it.new[i, 0] - it.gamma[i, 0])
-            + (it.n_y[i, 1] + q[i, 1]) * (it.new[i, 1] - it.gamma[i, 1])
-            + (it.n_y[i, 2] + q[i, 2]) * (it.new[i, 2] - it.gamma[i, 2])
+            (n0 + q[i, 0] + it.shift[i]) * (x0 - it.gamma[i, 0])
+            + (n1 + q[i, 1]) * (x1 - it.gamma[i, 1])
+            + (n2 + q[i, 2]) * (x2 - it.gamma[i, 2])
         )
-    return math.sqrt(squared), uphill
+        r0, r1, r2 = natural_map(cones, i, it.new, u0 + q[i, 0], u1 + q[i, 1], u2 + q[i, 2])
+        squared += (
+            r0 * r0 / cones.weight[i, 0] + r1 * r1 / cones.weight[i, 1] + r2 * r2 / cones.weight[i, 2]
+        )
+    return curvature, math.sqrt(squared), uphill
 
 
-@kernel
+@inlined_kernel
 def _advance(cones, it, q, beta):
     """Lines 18 and 33–38: y = γ_{k+1} + β (γ_{k+1} − γ_k), and the anti-relaxation term."""
     for i in range(q.shape[0]):
@@ -103,16 +99,15 @@ def apgd(form, cones, q, it, w, adaptive, count, stop):
     while done < count and not residual <= stop:
         theta, L = it.scalar[0], it.scalar[1]
         squared = _gradient_step(cones, it, q, 1.0 / L)  # (9), (10)
-        curvature = _product(form, it, w)
+        curvature, residual, uphill = _product(form, cones, it, q, w)  # (19)
         # (11): f(γ⁺) ≥ f(y) + gᵀ(γ⁺ − y) + ½ L |γ⁺ − y|² reads dᵀN d ≥ L |d|² for a quadratic f
         while adaptive and squared > 0.0 and curvature >= L * squared and L < 1e300:
             L = 2.0 * L  # (12), (13)
             squared = _gradient_step(cones, it, q, 1.0 / L)  # (14)
-            curvature = _product(form, it, w)
-        residual, uphill = _residual_and_restart(cones, it, q)  # (19)
+            curvature, residual, uphill = _product(form, cones, it, q, w)
         if residual < it.scalar[2]:  # (20)–(23)
             it.scalar[2] = residual
-            it.best[:] = it.new
+            copy_into(it.best, it.new)
         new_theta = 0.5 * (-theta * theta + theta * math.sqrt(theta * theta + 4.0))  # (16)
         beta = theta * (1.0 - theta) / (theta * theta + new_theta)  # (17)
         if uphill > 0.0:  # (27)–(30)

@@ -14,6 +14,9 @@ from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
 
+_FINEST = 1e-15
+"""Smallest tolerance that makes sense in double precision."""
+
 
 @dataclass(frozen=True)
 class ConicProgram:
@@ -52,8 +55,7 @@ def clarabel(program: ConicProgram, tolerance: float, iterations: int, time_limi
     settings.max_iter = iterations
     if np.isfinite(time_limit):
         settings.time_limit = time_limit
-    tolerance = min(max(tolerance, 1e-13), 1e-6)  # Clarabel's own defaults are 1e-8; 1e-13 is what doubles reach
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = max(tolerance, _FINEST)
     solver = package.DefaultSolver(
         sp.triu(program.quadratic, format="csc"), program.linear,
         sp.csc_matrix(program.constraint), program.right, cones, settings,

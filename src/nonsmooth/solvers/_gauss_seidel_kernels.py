@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._jit import kernel
+from nonsmooth._jit import inlined_kernel, kernel
 from nonsmooth.problem._cone_kernels import project_round_cone
-from nonsmooth.problem._operator_kernels import add_impulse, block_velocity
+from nonsmooth.problem._operator_kernels import add_impulse, block_velocity, copy_into
 from nonsmooth.solvers._local_kernels import solve_contact
 
 
@@ -24,7 +24,7 @@ class Local(NamedTuple):
     multiplier: np.ndarray  # (blocks,)
 
 
-@kernel
+@inlined_kernel
 def visit(form, cones, local, q, i, x, w, relaxation):
     """Solve block i for the present state of all others; returns the change of its impulse."""
     u0, u1, u2 = block_velocity(form, i, x, w)
@@ -68,7 +68,7 @@ def sweep(form, cones, local, q, x, w, relaxation, backward):
     return change
 
 
-@kernel
+@inlined_kernel
 def full_sweep(form, cones, local, q, x, w, relaxation, symmetric):
     """A forward pass, followed by a backward one if `symmetric`; returns the last Σ |Δγ|²/ρ."""
     change = sweep(form, cones, local, q, x, w, relaxation, False)
@@ -90,7 +90,7 @@ def plain_sweeps(form, cones, local, q, x, w, relaxation, symmetric, count, stop
 
 @kernel
 def nesterov_sweeps(
-    form, cones, local, q, x, w, answer, answer_w, relaxation, symmetric, momentum, growth, count, stop
+    form, cones, local, q, x, w, answer, answer_w, before, relaxation, symmetric, momentum, growth, count, stop
 ):
     """Sweeps with Nesterov momentum: x⁺ = sweep(y), y⁺ = x⁺ + β (x⁺ − x).
 
@@ -100,9 +100,8 @@ def nesterov_sweeps(
     change = math.inf
     done = 0
     blocks = x.shape[0]
-    before = np.empty((blocks, 3))
     while done < count and not change <= stop:
-        before[:] = x
+        copy_into(before, x)
         full_sweep(form, cones, local, q, x, w, relaxation, symmetric)
         done += 1
         squared = 0.0
@@ -128,7 +127,7 @@ def nesterov_sweeps(
     return done, change
 
 
-@kernel
+@inlined_kernel
 def _extrapolate(x, last, beta):
     """last ← x,  x ← x + β (x − last)."""
     for i in range(x.shape[0]):
@@ -140,8 +139,9 @@ def _extrapolate(x, last, beta):
 
 @kernel
 def nncg_sweeps(
-    form, cones, local, q, x, w, answer, direction, direction_w, relaxation, symmetric, energy, count, stop
-):
+    form, cones, local, q, x, w, answer, direction, direction_w, before, before_w, relaxation, symmetric,
+    energy, count, stop,
+):  # fmt: skip
     """Sweeps as the gradient of a nonlinear conjugate gradient method (Silcowitz, Niebe, Erleben).
 
     With g_k = x_k − sweep(x_k) and β = |g_{k+1}|²/|g_k|²: x ← sweep(x) + β p, p ← β p − g; p is
@@ -150,14 +150,12 @@ def nncg_sweeps(
     change = math.inf
     done = 0
     blocks = x.shape[0]
-    before = np.empty((blocks, 3))
-    before_w = np.empty_like(w)
     while done < count and not change <= stop:
-        before[:] = x
-        before_w[:] = w
+        copy_into(before, x)
+        copy_into(before_w, w)
         full_sweep(form, cones, local, q, x, w, relaxation, symmetric)
         done += 1
-        answer[:] = x
+        copy_into(answer, x)
         squared = 0.0
         for i in range(blocks):
             for k in range(3):
@@ -175,7 +173,7 @@ def nncg_sweeps(
     return done, change
 
 
-@kernel
+@inlined_kernel
 def _conjugate(x, before, direction, beta):
     """x ← x + β p,  p ← β p + (x − before)."""
     for i in range(x.shape[0]):

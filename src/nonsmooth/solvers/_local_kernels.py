@@ -11,13 +11,13 @@ Only the sliding case needs an iteration, and it is one scalar equation. With u_
 
 import math
 
-from nonsmooth._jit import kernel
+from nonsmooth._jit import inlined_kernel, kernel
 
 _STEPS = 60
 _CLOSE = 4e-16
 
 
-@kernel
+@inlined_kernel
 def slide_coulomb(W, q0, q1, q2, mu, guess):
     """Sliding impulse under Coulomb's law for q_n < 0, μ > 0; also returns λ as the next guess."""
     n = W[0, 0]
@@ -128,7 +128,7 @@ def slide_relaxed(W, q0, q1, q2, mu, guess):
     return g, t1, t2, x
 
 
-@kernel
+@inlined_kernel
 def solve_contact(W, inverse, mu, tilting, x0, x1, x2, u0, u1, u2, guess):
     """New impulse of a contact that has impulse x and velocity u now; the law by `tilting` (1 or 0).
 

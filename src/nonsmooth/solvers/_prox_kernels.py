@@ -8,19 +8,19 @@ u_n − μ |u_t| (Melanz et al. Eq. 10).
 
 import math
 
-from nonsmooth._jit import kernel
+from nonsmooth._jit import inlined_kernel, kernel
 from nonsmooth.problem._cone_kernels import project_disk, project_polygon, tilt
 from nonsmooth.problem._operator_kernels import accumulate, add_impulse, block_velocity
 
 
-@kernel
+@inlined_kernel
 def _disk(t1, t2, radius, sides):
     if sides == 0:
         return project_disk(t1, t2, radius)
     return project_polygon(t1, t2, radius, sides)
 
 
-@kernel
+@inlined_kernel
 def _relaxed_part(cones, i, v1, v2):
     """μ |u_t| under the relaxed law, zero under the exact ones and for joints."""
     if cones.tilting > 0.0 or cones.free[i]:

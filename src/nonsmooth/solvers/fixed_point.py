@@ -35,9 +35,12 @@ class FixedPoint(Solver):
     """Any solver that takes the relaxed law."""
     tightening: float = 0.1
     """Inner tolerance as a part of the outer residual."""
+    damping: float = 0.5
+    """When the residual grows, the change of s is shortened by this factor (and recovers slowly)."""
 
     def __post_init__(self) -> None:
         positive("FixedPoint", "tightening", self.tightening)
+        positive("FixedPoint", "damping", self.damping)
 
     def check(self, problem: ContactProblem) -> None:
         """Raise if this solver or the inner one cannot take the problem."""
@@ -56,6 +59,8 @@ class _FixedPointRun(Run):
         self.x = initial
         self.relaxed = problem.with_law("relaxed")
         self.inner_iterations = 0
+        self.s: Floats | None = None
+        self.step_length = 1.0
         self.last = self.residual_of(initial)
         self.best, self.best_x, self.unimproved = self.last, initial, 0
 
@@ -66,9 +71,11 @@ class _FixedPointRun(Run):
     def advance(self, count: int, stop: float) -> int:
         problem, layout = self.problem, self.problem.layout
         u = problem.operator.apply(self.x) + problem.free_blocks
-        s = np.zeros((layout.blocks, 3))
-        s[:, 0] = problem.cones.friction * np.hypot(u[:, 1], u[:, 2])
-        tilted = self.relaxed.shifted(layout.unpad(s)[: layout.contact_rows])
+        new = problem.cones.friction * np.hypot(u[:, 1], u[:, 2])
+        self.s = new if self.s is None else self.s + self.step_length * (new - self.s)
+        shift = np.zeros((layout.blocks, 3))
+        shift[:, 0] = self.s
+        tilted = self.relaxed.shifted(layout.unpad(shift)[: layout.contact_rows])
         tolerance = max(self.solver.tightening * min(self.last, 1.0), 0.1 * self.goal.tolerance)
         inner = run_to_goal(tilted, self.solver.inner, self.x, Goal(tolerance, time_limit=self.goal.time_limit))
         self.inner_iterations += inner.statistics.iterations
@@ -83,7 +90,9 @@ class _FixedPointRun(Run):
 
     def _judge(self) -> None:
         """Keep the best iterate; an outer iteration that cycles has stalled."""
-        self.last = self.residual_of(self.x)
+        before, self.last = self.last, self.residual_of(self.x)
+        grown = self.last > before
+        self.step_length = self.step_length * self.solver.damping if grown else min(1.0, 1.2 * self.step_length)
         self.estimate = self.last * self.scale()
         self.unimproved = 0 if self.last < 0.9 * self.best else self.unimproved + 1
         if self.last < self.best:

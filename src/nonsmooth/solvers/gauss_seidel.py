@@ -109,6 +109,7 @@ class _Nesterov(_Plain):
     def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
         super().__init__(solver, problem, initial, goal)
         self.answer, self.answer_w = self.x.copy(), self.w.copy()
+        self.before = np.empty_like(self.x)
         self.momentum = np.array([1.0, math.inf])
 
     @property
@@ -118,7 +119,7 @@ class _Nesterov(_Plain):
     def advance(self, count: int, stop: float) -> int:
         done, self.estimate = kernels.nesterov_sweeps(
             self.form, self.problem.cones, self.local, self.problem.free_blocks,
-            self.x, self.w, self.answer, self.answer_w, *self.common,
+            self.x, self.w, self.answer, self.answer_w, self.before, *self.common,
             self.momentum, self.solver.restart_growth, count, stop,
         )  # fmt: skip
         self.step_length = self.estimate
@@ -130,6 +131,7 @@ class _Conjugate(_Plain):
         super().__init__(solver, problem, initial, goal)
         self.answer = self.x.copy()
         self.direction, self.direction_w = np.zeros_like(self.x), np.zeros_like(self.w)
+        self.before, self.before_w = np.empty_like(self.x), np.empty_like(self.w)
         self.energy = np.zeros(1)
 
     @property
@@ -139,7 +141,8 @@ class _Conjugate(_Plain):
     def advance(self, count: int, stop: float) -> int:
         done, self.estimate = kernels.nncg_sweeps(
             self.form, self.problem.cones, self.local, self.problem.free_blocks,
-            self.x, self.w, self.answer, self.direction, self.direction_w, *self.common,
+            self.x, self.w, self.answer, self.direction, self.direction_w,
+            self.before, self.before_w, *self.common,
             self.energy, count, stop,
         )  # fmt: skip
         self.step_length = self.estimate

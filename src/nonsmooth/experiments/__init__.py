@@ -1,0 +1,21 @@
+"""The papers' experiments, one file each: they run, write data, draw the figures, compare with the paper."""
+
+from __future__ import annotations
+
+from nonsmooth.errors import OptionError
+from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.melanz_ball import MELANZ_BALL
+from nonsmooth.experiments.studer_block import STUDER_BLOCK
+
+REGISTRY: dict[str, Experiment] = {experiment.name: experiment for experiment in (MELANZ_BALL, STUDER_BLOCK)}
+"""Every experiment by its name on the command line."""
+
+
+def by_name(name: str) -> Experiment:
+    """Return an experiment."""
+    if name not in REGISTRY:
+        raise OptionError(f"experiment {name!r} is not known: choose one of {', '.join(REGISTRY)}")
+    return REGISTRY[name]
+
+
+__all__ = ["REGISTRY", "Comparison", "Experiment", "Progress", "Summary", "by_name"]

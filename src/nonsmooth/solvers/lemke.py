@@ -1,0 +1,151 @@
+"""Lemke's method on the linear complementarity problem of a polyhedral friction law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.errors import UnsupportedError
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers import _lemke_kernels as kernels
+from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.status import Status
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Lemke(Solver):
+    """Complementary pivoting, exact up to rounding, for small problems; the law's option is the sides.
+
+    For `pyramid(m)`, and for `coulomb` where every contact is planar (its cone is a polygon already):
+
+        0 ≤ γ_n ⟂ u_n ≥ 0,   0 ≤ β ⟂ λ e + dᵀu_t ≥ 0,   0 ≤ λ ⟂ μ γ_n − eᵀβ ≥ 0,   γ_t = d β
+
+    with m directions d. For `relaxed` with planar contacts: 0 ≤ β ⟂ Rᵀ(Nγ + q) ≥ 0, γ = R β with the
+    two edges R of each cone. Joint rows are eliminated first.
+    """
+
+    name: ClassVar[str] = "lemke"
+    summary: ClassVar[str] = "Lemke's pivoting for the pyramid law and for planar contacts (small problems)"
+    laws: ClassVar[tuple[str, ...]] = ("pyramid", "coulomb", "relaxed")
+    default_iterations: ClassVar[int] = 20_000
+    chunk_work: ClassVar[int] = 10**9
+
+    largest: int = 3000
+    """Most unknowns of the linear complementarity problem that are accepted: the tableau is dense."""
+
+    def check(self, problem: ContactProblem) -> None:
+        """Raise for round cones and for problems that are too large."""
+        super().check(problem)
+        if problem.law.name != "pyramid" and np.any(problem.cones.friction[problem.components_are(3)] > 0.0):
+            raise UnsupportedError(
+                f"lemke solves polyhedral cones, and this problem has round ones (law {problem.law}): "
+                "use problem.with_law('pyramid(8)'), or another solver"
+            )
+        unknowns = _Directions(problem).unknowns
+        if unknowns > self.largest:
+            raise UnsupportedError(
+                f"lemke would need a dense tableau for {unknowns} unknowns (largest={self.largest}): "
+                "use sor-prox or apgd for large pyramids"
+            )
+
+    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+        """Start on a problem; pivoting has no use for the initial impulses."""
+        return _LemkeRun(problem, initial, goal)
+
+
+class _Directions:
+    """Directions of each contact's friction polygon in its tangent plane."""
+
+    def __init__(self, problem: ContactProblem) -> None:
+        self.contact: list[int] = []
+        self.vector: list[tuple[float, float]] = []
+        for i in range(problem.contacts):
+            if problem.cones.friction[i] == 0.0:
+                continue
+            sides = problem.law.sides if problem.components[i] == 3 else 2
+            for k in range(sides):
+                angle = 2.0 * np.pi * k / sides
+                self.contact.append(i)
+                self.vector.append((float(np.cos(angle)), float(np.sin(angle)) if sides > 2 else 0.0))
+        self.rough = sorted(set(self.contact))
+        self.unknowns = problem.contacts + len(self.contact) + len(self.rough)
+
+
+class _LemkeRun(Run):
+    def __init__(self, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+        super().__init__(problem, goal)
+        self.x = initial
+
+    @property
+    def impulses(self) -> Floats:
+        return self.x
+
+    def advance(self, count: int, stop: float) -> int:
+        problem, layout = self.problem, self.problem.layout
+        root = np.sqrt(problem.cones.weight.ravel()[layout.slot])
+        matrix = root[:, None] * problem.operator.matrix().toarray() * root
+        q = root * layout.unpad(problem.free_blocks)
+        rows = layout.contact_rows
+        inner = np.linalg.pinv(matrix[rows:, rows:], rcond=1e-12, hermitian=True)
+        reduced = matrix[:rows, :rows] - matrix[:rows, rows:] @ inner @ matrix[rows:, :rows]
+        right = q[:rows] - matrix[:rows, rows:] @ inner @ q[rows:]
+        maps, lcp, lcp_right = _complementarity(problem, reduced, right)
+        scale = max(float(np.abs(lcp_right).max(initial=0.0)), 1e-300)
+        z, pivots, outcome = kernels.lemke(lcp, lcp_right / scale, count)
+        gamma = maps @ _polish(lcp, lcp_right, scale * z)
+        joints = -inner @ (q[rows:] + matrix[rows:, :rows] @ gamma)
+        self.x = layout.pad(root * np.concatenate([gamma, joints]))
+        self.finished = {
+            kernels.SOLVED: Status.SOLVED, kernels.RAY: Status.INFEASIBLE, kernels.PIVOT_LIMIT: None,
+        }[outcome]  # fmt: skip
+        self.note = f"{len(lcp_right)} unknowns, {pivots} pivots"
+        if outcome == kernels.RAY:
+            self.note += "; ended on a ray: the complementarity problem has no solution that pivoting can reach"
+        self.estimate = 0.0
+        return max(int(pivots), 1)
+
+
+def _complementarity(problem: ContactProblem, matrix: Floats, right: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return (R, M, q): γ = R z with 0 ≤ z ⟂ M z + q ≥ 0."""
+    first = np.cumsum(problem.components) - problem.components
+    directions = _Directions(problem)
+    friction = problem.cones.friction
+    if problem.law.name == "relaxed":
+        edges = np.zeros((len(right), problem.contacts + len(directions.rough)))
+        edges[first, np.arange(problem.contacts)] = 1.0
+        for k, i in enumerate(directions.rough):
+            edges[first[i] + 1, i] = friction[i]
+            edges[first[i], problem.contacts + k] = 1.0
+            edges[first[i] + 1, problem.contacts + k] = -friction[i]
+        return edges, edges.T @ matrix @ edges, edges.T @ right
+    forces = np.zeros((len(right), directions.unknowns))
+    forces[first, np.arange(problem.contacts)] = 1.0
+    lcp = np.zeros((directions.unknowns, directions.unknowns))
+    slack = {i: problem.contacts + len(directions.contact) + k for k, i in enumerate(directions.rough)}
+    for k, (i, vector) in enumerate(zip(directions.contact, directions.vector, strict=True)):
+        column = problem.contacts + k
+        forces[first[i] + 1, column] = vector[0]
+        if problem.components[i] == 3:
+            forces[first[i] + 2, column] = vector[1]
+        lcp[column, slack[i]] = 1.0
+        lcp[slack[i], column] = -1.0
+        lcp[slack[i], i] = friction[i]
+    active = forces.any(axis=0)
+    lcp += np.where(active[:, None] & active[None, :], forces.T @ matrix @ forces, 0.0)
+    return forces, lcp, forces.T @ right
+
+
+def _polish(matrix: Floats, right: Floats, z: Floats) -> Floats:
+    """Solve the final basis once more, so that the rounding of many pivots does not stay in the answer."""
+    basic = z > 0.0
+    if not basic.any():
+        return z
+    part = matrix[np.ix_(basic, basic)]
+    better = z.copy()
+    better[basic] -= np.linalg.lstsq(part, part @ z[basic] + right[basic], rcond=1e-12)[0]
+    return better if better.min() >= 0.0 else z

@@ -1,0 +1,194 @@
+"""Semismooth Newton on the nonsmooth equations of the contact law."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import splu
+
+from nonsmooth.errors import UnsupportedError
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers import _newton_kernels as kernels
+from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive
+from nonsmooth.solvers.gauss_seidel import GaussSeidel
+
+Floats = NDArray[np.float64]
+
+_FORMULATIONS = {
+    "alart-curnier": kernels.ALART_CURNIER,
+    "natural-map": kernels.NATURAL_MAP,
+    "fischer-burmeister": kernels.FISCHER_BURMEISTER,
+}
+_DENSE = 450
+"""Unknowns up to which a dense factorisation is faster than a sparse one."""
+
+_SHORTEST = 1e-2
+"""Step length below which a direction counts as useless: sweeps get further for the same work."""
+_MOST_SWEEPS = 2000
+"""Rescue sweeps double with every rescue up to this many."""
+
+
+@dataclass(frozen=True)
+class Newton(Solver):
+    """Semismooth Newton: (A + B(N + αI)) d = −F(γ), with line search on ½|F|² and a shrinking α.
+
+    F is one of three equations that are zero exactly where the law holds: Alart and Curnier's (exact
+    law), the natural map, or Fischer and Burmeister's in the second-order cone (both: either law).
+    α is proportional to √|F|, so that a singular N (hyperstatic stacks) leaves the system regular and
+    the steps become Newton's as the answer is approached. A step that finds no decrease is replaced by
+    Gauss-Seidel sweeps, which are also the start.
+    """
+
+    name: ClassVar[str] = "newton"
+    summary: ClassVar[str] = "semismooth Newton with line search and regularisation, for high accuracy"
+    default_iterations: ClassVar[int] = 300
+    chunk_work: ClassVar[int] = 1
+
+    formulation: str = "natural-map"
+    """"alart-curnier", "natural-map" or "fischer-burmeister"."""
+    warm_sweeps: int = 30
+    """Gauss-Seidel sweeps before the first Newton step; may be 0."""
+    rescue_sweeps: int = 30
+    """Gauss-Seidel sweeps in place of a Newton step that finds no decrease; doubled each time."""
+    regularisation: float = 1e-2
+    """α relative to the size of F (no unit: the equations are weighted)."""
+
+    def __post_init__(self) -> None:
+        choice("Newton", "formulation", self.formulation, tuple(_FORMULATIONS))
+        positive("Newton", "warm_sweeps + 1", self.warm_sweeps + 1)
+        positive("Newton", "rescue_sweeps", self.rescue_sweeps)
+        positive("Newton", "regularisation", self.regularisation)
+
+    def check(self, problem: ContactProblem) -> None:
+        """Raise where the formulation does not fit the law."""
+        super().check(problem)
+        if self.formulation == "alart-curnier" and not problem.law.exact:
+            raise UnsupportedError(
+                "Newton(formulation='alart-curnier') is for the exact law: use 'natural-map' for the relaxed one"
+            )
+
+    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+        """Start on a problem."""
+        return _NewtonRun(self, problem, initial, goal)
+
+
+class _NewtonRun(Run):
+    def __init__(self, solver: Newton, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+        super().__init__(problem, goal)
+        self.solver = solver
+        self.kind = _FORMULATIONS[solver.formulation]
+        self.root = np.sqrt(problem.cones.weight)
+        self.pattern = _with_diagonal(problem)
+        row = np.repeat(np.arange(problem.layout.blocks), np.diff(self.pattern.indptr))
+        column = self.pattern.indices
+        self.values = self.pattern.data * self.root[row][:, :, None] * self.root[column][:, None, :]
+        self.q = self.root * problem.free_blocks
+        self.padding = problem.layout.padding
+        blocks = problem.layout.blocks
+        self.F, self.A, self.B = np.zeros((blocks, 3)), np.zeros((blocks, 3, 3)), np.zeros((blocks, 3, 3))
+        self.x = initial / self.root
+        self.best, self.best_residual = initial, self.residual_of(initial)
+        self.recent: list[float] = []
+        self.sweeps = self.rescues = 0
+        if solver.warm_sweeps:
+            self._sweep(solver.warm_sweeps)
+
+    @property
+    def impulses(self) -> Floats:
+        return self.best
+
+    def advance(self, count: int, stop: float) -> int:
+        if not self._newton_step():
+            self._sweep(min(_MOST_SWEEPS, self.solver.rescue_sweeps * 2**self.rescues))
+            self.rescues += 1
+        self._keep()
+        return 1
+
+    def _merit(self, x: Floats) -> float:
+        """½|F|² at x; leaves F, A and B of x behind."""
+        u = self._apply(x) + self.q
+        return 0.5 * float(
+            kernels.equations(self.kind, self.problem.cones, self.padding, x, u, self.F, self.A, self.B)
+        )
+
+    def _apply(self, x: Floats) -> Floats:
+        return self.root * self.problem.operator.apply(self.root * x)
+
+    def _newton_step(self) -> bool:
+        merit = self._merit(self.x)
+        if not math.isfinite(merit):
+            return False
+        self.recent = [*self.recent[-4:], merit]
+        size = math.sqrt(2.0 * merit)
+        scale = max(self.scale(), 1e-300)
+        direction = self._direction(self.solver.regularisation * math.sqrt(min(1.0, size / scale)))
+        if direction is None:
+            return False
+        allowed = max(self.recent)
+        length = 1.0
+        while length > _SHORTEST:
+            trial = self.x + length * direction
+            if self._merit(trial) <= (1.0 - 1e-4 * length) * allowed:
+                self.x, self.step_length = trial, length
+                return True
+            length *= 0.5
+        return False
+
+    def _direction(self, regularisation: float) -> Floats | None:
+        blocks, pattern = self.problem.layout.blocks, self.pattern
+        data = np.empty_like(self.values)
+        kernels.jacobian_blocks(
+            pattern.indptr, pattern.indices, self.values, self.A, self.B, regularisation + 1e-14, data
+        )
+        matrix = sp.bsr_array((data, pattern.indices, pattern.indptr), shape=(3 * blocks, 3 * blocks))
+        right = -self.F.ravel()
+        try:
+            if 3 * blocks <= _DENSE:
+                step = np.linalg.solve(matrix.toarray(), right)
+            else:
+                step = splu(matrix.tocsc()).solve(right)
+        except (np.linalg.LinAlgError, RuntimeError):
+            return None  # exactly singular
+        return step.reshape(blocks, 3) if np.all(np.isfinite(step)) else None
+
+    def _sweep(self, count: int) -> None:
+        """Replace the iterate by what Gauss-Seidel makes of it."""
+        sweeps = GaussSeidel().begin(self.problem, self.root * self.x, self.goal)
+        self.sweeps += sweeps.advance(count, 0.0)
+        self.note = f"{self.sweeps} Gauss-Seidel sweeps, {self.rescues} Newton steps without decrease"
+        self.x = sweeps.impulses / self.root
+        self.recent.clear()
+        self._keep()
+
+    def _keep(self) -> None:
+        impulses = self.root * self.x
+        residual = self.residual_of(impulses)
+        self.estimate = residual * self.scale()
+        if residual < self.best_residual:
+            self.best, self.best_residual = impulses, residual
+
+
+def _with_diagonal(problem: ContactProblem) -> sp.bsr_array:
+    """N as 3×3 blocks in which every diagonal block is present."""
+    form = problem.operator.block_sparse
+    size = 3 * problem.layout.blocks
+    matrix = sp.bsr_array((form.values, form.column, form.start), shape=(size, size))
+    # BSR arithmetic drops nothing that is added, so that an explicit zero diagonal stays in the pattern
+    blocks = problem.layout.blocks
+    present = np.zeros(blocks, dtype=bool)
+    row = np.repeat(np.arange(blocks), np.diff(form.start))
+    present[row[form.column == row]] = True
+    if not present.all():
+        missing = np.flatnonzero(~present)
+        rows = np.concatenate([row, missing])
+        columns = np.concatenate([form.column, missing])
+        values = np.concatenate([form.values, np.zeros((len(missing), 3, 3))])
+        order = np.lexsort((columns, rows))
+        start = np.searchsorted(rows[order], np.arange(blocks + 1))
+        matrix = sp.bsr_array((values[order], columns[order], start), shape=(size, size))
+    return matrix
