@@ -1,10 +1,10 @@
 """Rigid contact with exact Coulomb friction, and a certificate with every answer.
 
-    import nonsmooth as ns
+import nonsmooth as ns
 
-    problem = ns.ContactProblem(mass=M, jacobian=D, bias=b, momentum=k, friction=mu)
-    solution = ns.solve(problem, tolerance=1e-8)
-    print(solution.certificate)
+problem = ns.ContactProblem(mass=M, jacobian=D, bias=b, momentum=k, friction=mu)
+solution = ns.solve(problem, tolerance=1e-8)
+print(solution.certificate)
 """
 
 from nonsmooth import errors, library, solvers

@@ -612,6 +612,8 @@ def _experiment(
     if name not in REGISTRY:
         raise OptionError(f"there is no experiment {name!r}: {_advice(name, list(REGISTRY))}")
     folder = output if output is not None else Path("results") / name
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"--output {folder} is a file: name a folder")
     started = time.time()
     try:
         with _compile_notice(), _progress_bar(name) as progress:
@@ -632,9 +634,8 @@ def _progress_bar(name: str) -> Iterator[Callable[[int, int, str], None]]:
     from rich.table import Column
 
     what = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, ratio=1))
-    with Progress(
-        what, BarColumn(24), MofNCompleteColumn(), TimeRemainingColumn(), console=_ERR, expand=True
-    ) as bar:
+    columns = (what, BarColumn(24), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=_ERR, expand=True, transient=True) as bar:
         task = bar.add_task(name, total=None)
         yield lambda done, total, now: bar.update(task, completed=done, total=total, description=now)
 

@@ -211,10 +211,7 @@ def compare(
         for method, end in by_method.items():
             note = f"last ω below 2 that converges from λ = 0, in steps of {OMEGA_STEP:g}"
             if method == "JORprox":
-                note += (
-                    f"; {limits[case] - end:.3f} below the local limit (the friction disk's radius comes "
-                    "from the normal force just computed)"
-                )
+                note += f"; {limits[case] - end:.3f} below the local limit"
             rows.append(Comparison(f"measured end of ω, {method}, {case}", None, end, "", note))
     for part in sweeps:
         counts = np.where(part.solved, part.iterations, np.inf)

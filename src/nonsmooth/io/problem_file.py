@@ -4,7 +4,7 @@
     problem = read_problem("failing.h5")
     solution = solve(problem, initial=read_initial("failing.h5"))
 
-Layout of a file, version 1 (numbers are float64, indices and counts are integers):
+Layout of a file, version 1 (numbers are float64, indices and counts int64 or int32):
 
     /                   attributes: format = "nonsmooth-problem", version = 1,
                         form = "matrices", "blocks" or "delassus", law = "coulomb", "pyramid(8)", …
@@ -287,7 +287,7 @@ class _Node:
         if not isinstance(found, h5py.Dataset):
             raise FileFormatError(f"{self.path}: {self.prefix + name!r} is not a dataset")
         self._check_dataset(name, found)
-        return found[()].astype(np.int64 if name in _INTEGERS else np.float64)
+        return found[()].astype(found.dtype.newbyteorder("="))
 
     def _own(self, name: str) -> Any:
         """What stands under a name in this file itself: links to other places are not followed."""
@@ -301,9 +301,9 @@ class _Node:
 
     def _check_dataset(self, name: str, dataset: Any) -> None:
         place = f"{self.path}: dataset {self.prefix + name!r}"
-        kind, wanted = ("i", "int64") if name in _INTEGERS else ("f", "float64")
+        wanted = "int64 or int32" if name in _INTEGERS else "float64"
         found = dataset.dtype
-        if found.kind != kind or (kind == "f" and found.itemsize != 8):
+        if found.newbyteorder("=").name not in wanted.split(" or "):
             raise FileFormatError(f"{place} has the type {found}: it must be {wanted}")
         if dataset.external is not None or dataset.is_virtual:
             raise FileFormatError(f"{place} keeps its numbers in another file: store the data themselves")

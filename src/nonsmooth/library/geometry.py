@@ -1,4 +1,4 @@
-"""Rows of Dᵀ for a contact between two bodies (Melanz et al. Eq. 5), for bodies whose axes are the world's."""
+"""Rows of Dᵀ for a contact between two bodies whose axes are the world's (Melanz et al. Eq. 5)."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.errors import OptionError
+from nonsmooth.library.geometry import contact_rows
 from nonsmooth.problem.contact_problem import ContactProblem
 
 Floats = NDArray[np.float64]
@@ -165,15 +166,15 @@ def block_opens() -> ContactProblem:
 
     With λ = (λ_n, λ_t) at corner 1 alone: ẍ = λ_t/m, ÿ = (λ_n − 20.6)/m,
     φ̈ = (4 − 0.15 λ_n + 0.05 λ_t)/J, and both accelerations of the corner vanish:
-    ÿ − 0.15 φ̈ = 0, ẍ + 0.05 φ̈ = 0. The answer: λ_n = 24.695, λ_t = −1.365, φ̈ = 13, corner 2 opens with
-    ÿ + 0.15 φ̈ = 3.9 m/s².
+    ÿ − 0.15 φ̈ = 0, ẍ + 0.05 φ̈ = 0. The answer: λ_n = 24.695, λ_t = −1.365, φ̈ = 13, and corner 2 opens
+    with ÿ + 0.15 φ̈ = 3.9 m/s².
     """
     return planar_block(BLOCK_LOADS["open"])
 
 
 _SLIDE = (10.0 - 6.18) / 2.1
 _add(
-    "block-sticks", "a planar block, both corners stick; friction forces not unique", "Studer and Glocker §5.8",
+    "block-sticks", "a planar block, both corners stick; friction not unique", "Studer and Glocker §5.8",
     block_sticks, velocity=[0.0, 0.0, 0.0], contact_velocities=[0.0, 0.0, 0.0, 0.0],
 )  # fmt: skip
 _add(
@@ -185,4 +186,123 @@ _add(
     "block-opens", "a planar block, one corner sticks and the other opens", "Studer and Glocker §5.8",
     block_opens, impulses=[24.695, -1.365, 0.0, 0.0], velocity=[-0.65, 1.95, 13.0],
     contact_velocities=[0.0, 0.0, 3.9, 0.0],
+)  # fmt: skip
+
+
+# ---- bodies in space --------------------------------------------------------------------------------
+
+
+def cube_on_plane(
+    speed: float = 0.0, friction: float = 0.3, step: float = 0.01, law: str = "coulomb"
+) -> ContactProblem:
+    """A unit cube of 1 kg with four contacts on a plane, gliding along x at `speed` (m/s), under gravity.
+
+            z ┌───────┐
+            ↑ │   ·   │ → speed       contacts at the four lower corners: 12 components
+            └→└───────┘ x             for 6 degrees of freedom
+
+    Hyperstatic: the corner impulses are not unique, the velocity is. At rest v = 0; gliding, exact
+    friction takes μ g h off the speed as long as that does not stop it, and the cube neither turns nor
+    lifts: the corners in front carry more.
+    """
+    corners = np.array([[x, y, -0.5] for x in (-0.5, 0.5) for y in (-0.5, 0.5)])
+    frames = np.tile([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], (4, 1, 1))
+    rows = contact_rows(frames, np.zeros((4, 3)), corners)
+    rows[:, 0] = 0.0
+    return ContactProblem(
+        mass=[[1.0, 1.0, 1.0, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0]],
+        jacobian=rows,
+        bodies=[[-1, 0]] * 4,
+        momentum=[speed, 0.0, -9.81 * step, 0.0, 0.0, 0.0],
+        friction=friction,
+        law=law,
+    )
+
+
+def held_on_belt(belt: float = 1.0, friction: float = 0.5, law: str = "coulomb") -> ContactProblem:
+    """A body of 2 kg held in place by a joint on a belt that runs at `belt` m/s along x.
+
+    Five joint rows hold x, y and all rotations; the body may move along z alone. Gravity for 0.01 s
+    presses it on the belt: γ_n = 0.1962. The contact point sees the belt through the bias b_t = −belt,
+    slides, and γ_t = +μ γ_n pulls the body along; the joint answers with λ_x = −μ γ_n and, as friction acts
+    0.5 m below the centre, with the moment λ_ry = +0.5 μ γ_n.
+    """
+    frames = np.array([[[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+    rows = contact_rows(frames, np.zeros((1, 3)), np.array([[0.0, 0.0, -0.5]]))
+    rows[:, 0] = 0.0
+    joint = np.zeros((5, 2, 6))
+    joint[np.arange(5), 1, [0, 1, 3, 4, 5]] = 1.0
+    return ContactProblem(
+        mass=[[2.0, 2.0, 2.0, 0.3, 0.3, 0.3]],
+        jacobian=rows,
+        bodies=[[-1, 0]],
+        momentum=[0.0, 0.0, -0.1962, 0.0, 0.0, 0.0],
+        bias=[0.0, -belt, 0.0],
+        friction=friction,
+        joint_jacobian=joint,
+        joint_bodies=[[-1, 0]] * 5,
+        law=law,
+    )
+
+
+def frictionless_drop() -> ContactProblem:
+    """A particle of 3 kg that meets a plane at 2 m/s with one component and no friction: γ_n = 6 N·s."""
+    return ContactProblem(
+        mass=3.0 * np.eye(3), jacobian=[[0.0], [0.0], [1.0]], momentum=[3.0, 0.0, -6.0], friction=[0.0]
+    )
+
+
+def mixed_components() -> ContactProblem:
+    """Three particles with contacts of one, two and three components, far from each other.
+
+    1 kg at −1 m/s, frictionless: γ = 1. In a plane at (1, −1) m/s with μ = 0.5, it slides:
+    γ = (1, −0.5). In space at (3, 4, −1) m/s with μ = 1: friction 1 against the direction
+    (0.6, 0.8): γ = (1, −0.6, −0.8).
+    """
+    jacobian = np.zeros((6, 6))
+    jacobian[0, 0] = 1.0
+    jacobian[2, 1] = jacobian[1, 2] = 1.0
+    jacobian[5, 3] = jacobian[3, 4] = jacobian[4, 5] = 1.0
+    return ContactProblem(
+        mass=np.eye(6),
+        jacobian=jacobian,
+        momentum=[-1.0, 1.0, -1.0, 3.0, 4.0, -1.0],
+        friction=[0.7, 0.5, 1.0],
+        components=[1, 2, 3],
+    )
+
+
+def nothing_touches() -> ContactProblem:
+    """One free particle and no contacts: the velocity is what the momentum says."""
+    return ContactProblem(
+        mass=2.0 * np.eye(3), jacobian=np.zeros((3, 0)), momentum=[2.0, 4.0, 6.0], friction=[]
+    )
+
+
+_add(
+    "cube-rests", "a cube on four corners at rest; corner impulses not unique", "closed form",
+    cube_on_plane, velocity=np.zeros(6), contact_velocities=np.zeros(12),
+)  # fmt: skip
+_GLIDE = 1.0 - 0.3 * 0.0981
+_add(
+    "cube-glides", "a cube gliding on four corners: loses μ g h, does not lift", "closed form",
+    lambda: cube_on_plane(speed=1.0), velocity=[_GLIDE, 0.0, 0.0, 0.0, 0.0, 0.0],
+    contact_velocities=np.tile([0.0, _GLIDE, 0.0], 4),
+)  # fmt: skip
+_add(
+    "held-on-belt", "a body held by a joint on a moving belt", "closed form",
+    held_on_belt, impulses=[0.1962, 0.0981, 0.0], velocity=np.zeros(6), contact_velocities=[0.0, -1.0, 0.0],
+)  # fmt: skip
+_add(
+    "frictionless-drop", "a particle drops on a plane, one component", "closed form",
+    frictionless_drop, impulses=[6.0], velocity=[1.0, 0.0, 0.0], contact_velocities=[0.0],
+)  # fmt: skip
+_add(
+    "mixed-components", "contacts of one, two and three components", "closed form",
+    mixed_components, impulses=[1.0, 1.0, -0.5, 1.0, -0.6, -0.8],
+    velocity=[0.0, 0.5, 0.0, 2.4, 3.2, 0.0], contact_velocities=[0.0, 0.0, 0.5, 0.0, 2.4, 3.2],
+)  # fmt: skip
+_add(
+    "nothing-touches", "no contacts at all", "closed form",
+    nothing_touches, impulses=[], velocity=[1.0, 2.0, 3.0], contact_velocities=[],
 )  # fmt: skip

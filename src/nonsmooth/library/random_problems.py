@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.library.geometry import contact_frames, contact_rows
 from nonsmooth.problem.contact_problem import ContactProblem
+
+Floats = NDArray[np.float64]
 
 
 def random_problem(
@@ -29,7 +32,9 @@ def random_problem(
     bodies = max(1, contacts // 4)
     mass = mass_ratio ** generator.uniform(0.0, 1.0, bodies)
     inertia = 0.4 * mass[:, None] * generator.uniform(0.5, 1.5, (bodies, 3))
-    pairs, normals, arms = [], [], []
+    pairs: list[tuple[int, int]] = []
+    normals: list[Floats] = []
+    arms: list[Floats] = []
     while len(pairs) < contacts:
         first = int(generator.integers(-1, bodies))
         second = int(generator.integers(0, bodies))

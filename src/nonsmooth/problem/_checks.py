@@ -23,7 +23,9 @@ def array(name: str, value: Any) -> Floats:
     try:
         out = np.array(value, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise ProblemError(f"{name} is not an array of numbers: give numbers in a rectangular array") from None
+        raise ProblemError(
+            f"{name} is not an array of numbers: give numbers in a rectangular array"
+        ) from None
     bad = np.argwhere(~np.isfinite(out))
     if len(bad):
         index = tuple(int(k) for k in bad[0])
@@ -36,6 +38,7 @@ def matrix(name: str, value: Any) -> Any:
     """Return a two-dimensional float64 copy, dense or sparse (CSC), finite everywhere."""
     if sp.issparse(value):
         out = sp.csc_array(value, dtype=np.float64, copy=True)
+        out.sum_duplicates()
         bad = np.flatnonzero(~np.isfinite(out.data))
         if len(bad):
             entries = out.tocoo()
@@ -71,6 +74,10 @@ def contact_count(friction: Floats, components: Any, rows: int | None) -> int:
         width = int(components)
         if width in (1, 2, 3) and rows % width == 0:
             return rows // width
+    if components is not None:
+        raise ProblemError(
+            f"components is {components}, but there are {rows} contact rows: they do not add up"
+        )
     raise ProblemError(
         f"friction is one number and the number of contacts in {rows} rows is not clear: "
         "give one friction coefficient per contact, or components"
@@ -82,10 +89,14 @@ def friction(mu: Floats, contacts: int) -> Floats:
     if mu.ndim == 0:
         mu = np.full(contacts, float(mu))
     if len(mu) != contacts:
-        raise ProblemError(f"friction has {len(mu)} numbers for {contacts} contacts: give one each, or one for all")
+        raise ProblemError(
+            f"friction has {len(mu)} numbers for {contacts} contacts: give one each, or one for all"
+        )
     bad = np.flatnonzero(mu < 0.0)
     if len(bad):
-        raise ProblemError(f"friction[{bad[0]}] is {mu[bad[0]]:g}: a friction coefficient must not be negative")
+        raise ProblemError(
+            f"friction[{bad[0]}] is {mu[bad[0]]:g}: a friction coefficient must not be negative"
+        )
     return mu
 
 
@@ -93,7 +104,9 @@ def components(value: Any, contacts: int, rows: int | None) -> Integers:
     """Return 1, 2 or 3 for each contact, adding up to `rows`."""
     if value is None:
         if contacts == 0 and rows:
-            raise ProblemError(f"friction has no numbers, but there are {rows} contact rows: give one per contact")
+            raise ProblemError(
+                f"friction has no numbers, but there are {rows} contact rows: give one per contact"
+            )
         width, rest = divmod(rows or 0, contacts) if contacts else (3, 0)
         if rest or width not in (1, 2, 3):
             raise ProblemError(
@@ -116,7 +129,10 @@ def body_indices(name: str, value: Any, rows: int, bodies: int) -> Integers:
     """Return pairs of body indices, −1 for ground, the two of a pair different."""
     if value is None:
         raise ProblemError(f"{name} is missing: blocks need the two body indices of each row, -1 for ground")
-    out = np.array(value)
+    try:
+        out = np.array(value)
+    except ValueError:
+        raise ProblemError(f"{name} is ragged: give whole numbers of shape ({rows}, 2)") from None
     if out.shape != (rows, 2) or (out.size and not np.issubdtype(out.dtype, np.integer)):
         raise ProblemError(f"{name} has shape {out.shape}: give whole numbers of shape ({rows}, 2)")
     bad = np.argwhere((out < -1) | (out >= bodies))
@@ -134,7 +150,9 @@ def nearly_symmetric(name: str, value: Any) -> None:
     difference = abs(value - value.T)
     scale, worst = abs(value).max() if value.size else 0.0, difference.max() if value.size else 0.0
     if worst > _DELASSUS_SYMMETRY * scale:
-        raise ProblemError(f"{name} is not symmetric (by {worst:g}): W = DᵀM⁻¹D is; check how it was assembled")
+        raise ProblemError(
+            f"{name} is not symmetric (by {worst:g}): W = DᵀM⁻¹D is; check how it was assembled"
+        )
 
 
 def freeze(value: Any) -> None:

@@ -15,7 +15,7 @@ from nonsmooth._jit import inlined_kernel, kernel
 def project_round_cone(n, t1, t2, mu):
     """Nearest point of K."""
     t = math.sqrt(t1 * t1 + t2 * t2)
-    if t <= mu * n:
+    if n >= 0.0 and t <= mu * n:
         return n, t1, t2
     if mu * t <= -n:
         return 0.0, 0.0, 0.0
@@ -62,7 +62,7 @@ def project_pyramid(n, t1, t2, mu, sides):
     across = mirror * across
     cos_f, sin_f = math.cos(math.pi / sides), math.sin(math.pi / sides)  # the facet's outward direction
     outside = cos_f * along + sin_f * across - mu * cos_f * n
-    if outside <= 0.0:
+    if n >= 0.0 and outside <= 0.0:
         return n, t1, t2
     shift = outside / (1.0 + mu * mu * cos_f * cos_f)
     p_n = n + shift * mu * cos_f

@@ -58,6 +58,16 @@ def squared_size(cones, x):
 
 
 @kernel
+def squared_velocity(cones, u):
+    """Sum over the blocks of ρ |u|², in J."""
+    total = 0.0
+    for i in range(u.shape[0]):
+        for k in range(3):
+            total += u[i, k] * u[i, k] * cones.weight[i, k]
+    return total
+
+
+@kernel
 def worst_violations(cones, x, u, worst):
     """Fill `worst` (2, 6) with the largest violations over all contacts; returns the friction's work.
 

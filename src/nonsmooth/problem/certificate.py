@@ -2,11 +2,10 @@
 
 Nothing here trusts a solver. Absolute numbers carry units; relative ones do not change when the
 units of length, mass or time change, because impulses are weighted with 1/√ρ_i and velocities with
-√ρ_i (ρ_i = d_i/tr N_ii), which brings both to √J, and are then divided by one scale S:
-
-    S = max( |γ|_ρ , natural map of γ = 0 ).
-
-So 1 is as wrong as doing nothing, and contacts that stay open, however fast, do not enter S.
+√ρ_i (ρ_i = d_i/tr N_ii), which brings both to √J, and are then divided by one scale S: the
+residual of zero impulses. So 1 is as wrong as doing nothing. Contacts that stay open, however fast, do
+not enter S, and neither do the impulses: an iteration that runs away cannot make its errors look small.
+A residual smaller than the rounding of the impulses is reported as that rounding.
 """
 
 from __future__ import annotations
@@ -21,6 +20,8 @@ from nonsmooth.problem import _residual_kernels as kernels
 from nonsmooth.problem.contact_problem import ContactProblem
 
 Floats = NDArray[np.float64]
+
+_EPSILON = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -78,16 +79,13 @@ class Certificate:
 
 
 def relative_residual(problem: ContactProblem, x: Floats, u: Floats) -> float:
-    """Relative natural map of impulses x with velocities u = N x + q, both (blocks, 3)."""
-    residual = math.sqrt(kernels.squared_residual(problem.cones, x, u))
-    scale = residual_scale(problem, x)
-    return 0.0 if residual == 0.0 else residual / scale if scale > 0.0 else math.inf
+    """Relative natural map of impulses x with velocities u = N x + q, both (blocks, 3).
 
-
-def residual_scale(problem: ContactProblem, x: Floats) -> float:
-    """The scale S in √J."""
-    at_zero = kernels.squared_residual(problem.cones, np.zeros_like(x), problem.free_blocks)
-    return math.sqrt(_largest(kernels.squared_size(problem.cones, x), at_zero))
+    Not less than the rounding of the impulses: below that γ − Π_K(γ − …) says nothing.
+    """
+    rounding = _EPSILON * math.sqrt(kernels.squared_size(problem.cones, x))
+    residual = _largest(math.sqrt(kernels.squared_residual(problem.cones, x, u)), rounding)
+    return _ratio(residual, problem.residual_scale)
 
 
 def certify(
@@ -97,34 +95,58 @@ def certify(
 
     Contact velocities are computed from the impulses; v enters through the momentum balance alone.
     """
-    x = problem.layout.pad(np.concatenate([impulses, joint_impulses]))
+    x = problem.blocks_of(impulses, joint_impulses)
+    if not np.isfinite(x).all():
+        return _not_a_number()
     u = problem.operator.apply(x) + problem.free_blocks
     worst = np.empty((2, 6))
     dissipation = kernels.worst_violations(problem.cones, x, u, worst)
-    scale = residual_scale(problem, x)
-    to_impulse, to_energy = (1.0 / scale, 1.0 / scale**2) if scale > 0.0 else (0.0, 0.0)
+    scale = problem.residual_scale
     absolute, weighted = worst
     joints = problem.layout.contacts
     drift = np.abs(u[joints:])
-    drift_relative = (drift * np.sqrt(problem.cones.weight[joints:])).max(initial=0.0) * to_impulse
+    drift_weighted = float((drift * np.sqrt(problem.cones.weight[joints:])).max(initial=0.0))
     balance = (0.0, 0.0)
     if velocity is not None:
         balance = problem.momentum_error(velocity, impulses, joint_impulses)
-    if np.isnan(x).any():
-        worst[:] = dissipation = drift_relative = math.nan
     return Certificate(
         Residual("momentum balance", balance[0], "N·s", balance[1], "M v − k − D γ − G λ"),
-        Residual("cone", absolute[0], "N·s", weighted[0] * to_impulse, "distance of γ from K"),
-        Residual("dual cone", absolute[1], "m/s", weighted[1] * to_impulse, "distance of u + s e_n from K*"),
-        Residual("complementarity", absolute[2], "J", weighted[2] * to_energy, "|γ·(u + s e_n)|"),
+        Residual("cone", absolute[0], "N·s", _ratio(weighted[0], scale), "distance of γ from K"),
+        Residual(
+            "dual cone", absolute[1], "m/s", _ratio(weighted[1], scale), "distance of u + s e_n from K*"
+        ),
+        Residual("complementarity", absolute[2], "J", _ratio(weighted[2], scale**2), "|γ·(u + s e_n)|"),
         Residual(
             "natural map", absolute[3], "N·s", relative_residual(problem, x, u), "γ − Π_K(γ − ρ(u + s e_n))"
         ),
-        Residual("penetration", absolute[4], "m/s", weighted[4] * to_impulse, "−u_n; times the step: a depth"),
-        Residual("joint drift", float(drift.max(initial=0.0)), "m/s", float(drift_relative), "Gᵀv + b_G"),
-        Residual("friction gain", absolute[5], "J", weighted[5] * to_energy, "energy that friction adds"),
+        Residual(
+            "penetration", absolute[4], "m/s", _ratio(weighted[4], scale), "−u_n; times the step: a depth"
+        ),
+        Residual(
+            "joint drift", float(drift.max(initial=0.0)), "m/s", _ratio(drift_weighted, scale), "Gᵀv + b_G"
+        ),
+        Residual(
+            "friction gain", absolute[5], "J", _ratio(weighted[5], scale**2), "energy that friction adds"
+        ),
         float(dissipation),
     )
+
+
+def _not_a_number() -> Certificate:
+    """The certificate of an answer that is not finite: every number is NaN."""
+    names = ("momentum balance", "cone", "dual cone", "complementarity", "natural map", "penetration")
+    rows = [Residual(name, math.nan, "", math.nan, "") for name in (*names, "joint drift", "friction gain")]
+    balance, cone, dual, complementarity, natural, penetration, drift, gain = rows
+    return Certificate(
+        balance, cone, dual, complementarity, natural, penetration, drift, gain, dissipation=math.nan
+    )
+
+
+def _ratio(part: float, whole: float) -> float:
+    """part / whole, where nothing of nothing is 0 and something of nothing is infinite."""
+    if part == 0.0:
+        return 0.0
+    return float(part / whole) if whole > 0.0 else math.nan if math.isnan(part) else math.inf
 
 
 def _largest(a: float, b: float) -> float:

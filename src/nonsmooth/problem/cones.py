@@ -7,8 +7,6 @@ Equation numbers are those of Studer and Glocker (2006).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -31,14 +29,21 @@ def _padded(points: ArrayLike, width: int) -> tuple[Floats, Floats, tuple[int, .
 
 
 def _per_row(value: ArrayLike, leading: tuple[int, ...], name: str) -> Floats:
-    array = np.ascontiguousarray(np.broadcast_to(np.asarray(value, dtype=float), leading)).ravel()
-    if np.any(array < 0.0) or np.any(np.isnan(array)):
-        raise ProblemError(f"{name} must not be negative")
-    return array
+    given = np.asarray(value, dtype=float)
+    if np.any(given < 0.0) or not np.all(np.isfinite(given)):
+        raise ProblemError(f"{name} must be finite and not negative")
+    try:
+        return np.ascontiguousarray(np.broadcast_to(given, leading)).ravel()
+    except ValueError:
+        raise ProblemError(
+            f"{name} has shape {given.shape} for points of shape {leading}: give one number, or one per point"
+        ) from None
 
 
 def project_cone(points: ArrayLike, friction: ArrayLike, sides: int = 0) -> Floats:
     """Nearest points of the friction cones |x_t| ≤ μ x_n; with `sides`, of the inscribed pyramids."""
+    if sides != 0 and sides < 3:
+        raise ProblemError(f"sides is {sides}: a pyramid has at least 3 sides, and 0 means the round cone")
     x, rows, leading = _padded(points, 3)
     out = np.empty_like(rows)
     kernels.project_cones(rows, _per_row(friction, leading, "friction"), sides, out)
@@ -60,7 +65,7 @@ def project_dual_cone(points: ArrayLike, friction: ArrayLike) -> Floats:
 
 def project_half_line(points: ArrayLike) -> Floats:
     """prox of the half line x ≥ 0 (Eq. 21)."""
-    return np.maximum(np.asarray(points, dtype=float), 0.0)
+    return np.asarray(np.maximum(np.asarray(points, dtype=float), 0.0))
 
 
 def project_box(points: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
@@ -68,7 +73,7 @@ def project_box(points: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats
     low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
     if np.any(low > high):
         raise ProblemError("lower is above upper: the box is empty")
-    return np.minimum(np.maximum(np.asarray(points, dtype=float), low), high)
+    return np.asarray(np.minimum(np.maximum(np.asarray(points, dtype=float), low), high))
 
 
 def project_disk(points: ArrayLike, radius: ArrayLike) -> Floats:
@@ -86,9 +91,9 @@ def kappa_disk(points: ArrayLike, r: float, radius: ArrayLike) -> Floats:
     """
     if not r > 0.0:
         raise ProblemError(f"r = {r}: the factor of κ_S must be positive")
-    x = np.asarray(points, dtype=float)
+    x, _, leading = _padded(points, 2)
     length = np.linalg.norm(x, axis=-1, keepdims=True)
-    reach = r * np.asarray(radius, dtype=float)[..., None]
+    reach = r * _per_row(radius, leading, "radius").reshape(leading)[..., None]
     outside = length > reach
     direction = np.divide(x, length, out=np.zeros_like(x), where=length > 0.0)
     return np.where(outside, x - reach * direction, 0.0)
@@ -98,7 +103,7 @@ def in_upr(minus_force: ArrayLike, velocity: ArrayLike, tolerance: float = 0.0) 
     """Tell where −λ ∈ Upr(γ̇) holds (Eq. 2): no pull, no approach, and one of the two is zero."""
     force, speed = -np.asarray(minus_force, dtype=float), np.asarray(velocity, dtype=float)
     no_pull_no_approach = (force >= -tolerance) & (speed >= -tolerance)
-    return no_pull_no_approach & (np.minimum(force, speed) <= tolerance)
+    return np.asarray(no_pull_no_approach & (np.minimum(force, speed) <= tolerance))
 
 
 def in_sgn_sp(
@@ -111,5 +116,4 @@ def in_sgn_sp(
     admissible = np.linalg.norm(force, axis=-1) <= bound + tolerance
     direction = np.divide(speed, length[..., None], out=np.zeros_like(speed), where=length[..., None] > 0.0)
     opposed = np.linalg.norm(force + bound[..., None] * direction, axis=-1) <= tolerance
-    result: Any = admissible & ((length <= tolerance) | opposed)
-    return np.asarray(result, dtype=bool)
+    return np.asarray(admissible & np.isfinite(length) & ((length <= tolerance) | opposed))

@@ -12,14 +12,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem import _checks as check
-from nonsmooth.problem._residual_kernels import Cones
-from nonsmooth.problem.layout import Layout, group_rows
+from nonsmooth.problem._body_rows import rows_by_body
+from nonsmooth.problem._residual_kernels import Cones, squared_residual, squared_velocity
 from nonsmooth.problem.laws import COULOMB, Law
-from nonsmooth.problem.mass import BodyMass, Mass, MatrixMass, body_masses, check_mass_matrix, mass_from_blocks
+from nonsmooth.problem.layout import Layout, group_rows
+from nonsmooth.problem.mass import (
+    BodyMass,
+    Mass,
+    MatrixMass,
+    body_masses,
+    check_mass_matrix,
+    mass_from_blocks,
+)
 from nonsmooth.problem.operator import DelassusOperator, ExplicitOperator, FactoredOperator, ProductOperator
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+_ROUNDING_SHARE = 1e-6
+"""Part of the free velocities below which the certificate's scale does not fall."""
 
 
 class ContactProblem:
@@ -52,13 +63,25 @@ class ContactProblem:
         free_velocity: q = [D G]ᵀ M⁻¹ k + b, to go with `delassus`.
         joint_rows: with `delassus`, how many of its last rows are joint rows.
         law: "coulomb" (default), "relaxed", "pyramid(8)", or a `Law`.
-    """  # noqa: D400
+    """
 
     law: Law
     friction: Floats
     components: Integers
     layout: Layout
     operator: DelassusOperator
+    mass: Any
+    jacobian: Any
+    bodies: Any
+    momentum: Any
+    bias: Floats
+    free_velocity: Floats
+    joint_jacobian: Any
+    joint_bodies: Any
+    joint_bias: Floats
+    joint_free_velocity: Floats
+    delassus: Any
+    _mass: Mass | None
 
     def __init__(
         self,
@@ -82,7 +105,7 @@ class ContactProblem:
         self.mass = self.jacobian = self.bodies = self.momentum = None
         self.joint_jacobian = self.joint_bodies = None
         self.delassus = None
-        self._mass: Mass | None = None
+        self._mass = None
         if delassus is not None:
             unwanted = {
                 "mass": mass, "jacobian": jacobian, "bodies": bodies, "momentum": momentum, "bias": bias,
@@ -105,16 +128,19 @@ class ContactProblem:
                 )
             if free_velocity is not None or joint_rows:
                 raise ProblemError(
-                    "free_velocity and joint_rows go with delassus: use momentum, bias and joint_jacobian here"
+                    "free_velocity and joint_rows go with delassus: use momentum, bias, joint_jacobian here"
                 )
-            if not sp.issparse(jacobian) and np.ndim(jacobian) == 4:
+            if not sp.issparse(jacobian):
+                jacobian = check.array("jacobian", jacobian)
+            if jacobian.ndim == 4:
                 self._init_from_blocks(
                     mass, jacobian, bodies, friction, components, joint_jacobian, joint_bodies
                 )
             else:
                 if bodies is not None or joint_bodies is not None:
+                    name = "bodies" if bodies is not None else "joint_bodies"
                     raise ProblemError(
-                        "bodies goes with a jacobian of blocks (contacts, 2, d, 6): leave it out here"
+                        f"{name} goes with a jacobian of blocks (contacts, 2, d, 6): leave it out here"
                     )
                 self._init_from_matrices(mass, jacobian, friction, components, joint_jacobian)
             self._init_right_hand_side(momentum, bias, joint_bias)
@@ -127,6 +153,9 @@ class ContactProblem:
         if getattr(self, "_sealed", False):
             raise AttributeError(f"ContactProblem is immutable: make a new one to change {name}")
         super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"ContactProblem is immutable: {name} stays")
 
     def __repr__(self) -> str:
         return (
@@ -175,7 +204,7 @@ class ContactProblem:
         count, sides, width, dofs = self.jacobian.shape
         if sides != 2 or dofs != 6 or width not in (1, 2, 3):
             raise ProblemError(
-                f"jacobian has shape {self.jacobian.shape}: blocks must be (contacts, 2, d, 6) with d = 1, 2 or 3"
+                f"jacobian has shape {self.jacobian.shape}: blocks must be (contacts, 2, d, 6), d = 1, 2 or 3"
             )
         if components is None:
             components = width
@@ -183,9 +212,13 @@ class ContactProblem:
         if np.any(self.components > width):
             worst = int(np.argmax(self.components > width))
             raise ProblemError(
-                f"components[{worst}] is {self.components[worst]}, but the jacobian's blocks have {width} rows"
+                f"components[{worst}] is {self.components[worst]}, but blocks of the jacobian have {width} rows"
             )
         self.bodies = check.body_indices("bodies", bodies, count, body_mass.bodies)
+        if joint_jacobian is None and joint_bodies is not None:
+            raise ProblemError(
+                "joint_bodies goes with joint_jacobian, which is missing: give both, or neither"
+            )
         if joint_jacobian is None:
             joint_jacobian, joint_bodies = np.zeros((0, 2, 6)), np.zeros((0, 2), dtype=int)
         self.joint_jacobian = check.array("joint_jacobian", joint_jacobian)
@@ -199,7 +232,9 @@ class ContactProblem:
         self.layout = Layout(self.components, group_rows(self.joint_bodies))
         rows = np.zeros((self.layout.blocks, 2, 3, 6))
         rows[:count, :, :width] = self.jacobian
-        rows[:count][self.layout.padding[:count].nonzero()[0], :, self.layout.padding[:count].nonzero()[1]] = 0.0
+        rows[:count][
+            self.layout.padding[:count].nonzero()[0], :, self.layout.padding[:count].nonzero()[1]
+        ] = 0.0
         joint_slot = self.layout.slot[self.layout.contact_rows :]
         rows[joint_slot // 3, :, joint_slot % 3] = self.joint_jacobian
         pairs = np.full((self.layout.blocks, 2), -1, dtype=np.int64)
@@ -236,7 +271,7 @@ class ContactProblem:
         both = sp.csc_array(sp.hstack([sp.csc_array(self.jacobian), sp.csc_array(self.joint_jacobian)]))
         both.eliminate_zeros()
         for body_mass in body_masses(self.mass):
-            found = _rows_by_body(body_mass, both, self.components)
+            found = rows_by_body(body_mass, both, self.components)
             if found is not None:
                 self.layout, pairs, rows = found
                 self._mass = body_mass
@@ -247,7 +282,9 @@ class ContactProblem:
         self.layout = Layout(self.components, group_rows(np.zeros((joints, 1), dtype=np.int64)))
         self.operator = ProductOperator(self.layout, self._mass, both)
 
-    def _init_contacts(self, friction: Any, components: Any, rows: int | None, contacts: int | None = None) -> None:
+    def _init_contacts(
+        self, friction: Any, components: Any, rows: int | None, contacts: int | None = None
+    ) -> None:
         mu = check.array("friction", friction)
         if mu.ndim > 1:
             raise ProblemError(f"friction has shape {mu.shape}: give one number per contact, or one for all")
@@ -269,6 +306,12 @@ class ContactProblem:
     def _check_movable(self) -> None:
         """Every contact must be able to move: a row of zeros has no answer."""
         diagonal = np.einsum("bkk->bk", self.operator.diagonal_blocks)
+        rows = diagonal.reshape(-1)[self.layout.slot]
+        if np.any(rows < 0.0):
+            raise ProblemError(
+                f"delassus has a negative diagonal entry at index {int(np.argmax(rows < 0.0))}: "
+                "W = DᵀM⁻¹D must be positive semidefinite"
+            )
         contact = self.layout.contacts
         stuck = np.flatnonzero(~(diagonal[:contact, 0] > 0.0))
         if len(stuck):
@@ -276,16 +319,10 @@ class ContactProblem:
                 f"contact {stuck[0]} moves no body along its normal (its diagonal of the Delassus matrix is "
                 f"{diagonal[stuck[0], 0]:g}): leave out contacts between fixed bodies"
             )
-        rows = diagonal.reshape(-1)[self.layout.slot]
-        if np.any(rows < 0.0):
-            raise ProblemError(
-                f"delassus has a negative diagonal entry at index {int(np.argmax(rows < 0.0))}: "
-                "W = DᵀM⁻¹D must be positive semidefinite"
-            )
         joint = rows[self.layout.contact_rows :]
         if np.any(joint == 0.0):
             raise ProblemError(
-                f"joint row {int(np.argmax(joint == 0.0))} moves no body: leave out joints between fixed bodies"
+                f"joint row {int(np.argmax(joint == 0.0))} moves no body: leave out joints of fixed bodies"
             )
 
     # ---- what it says ---------------------------------------------------------------------------
@@ -322,12 +359,31 @@ class ContactProblem:
         weight[contact:] = np.where(padding[contact:], 1.0, 1.0 / diagonal[contact:])
         friction = np.zeros(self.layout.blocks)
         friction[:contact] = np.where(self.components > 1, self.friction, 0.0)
+        check.freeze(friction)
+        check.freeze(weight)
         return Cones(friction, self.layout.free, weight, self.law.sides, 1.0 if self.law.exact else 0.0)
+
+    @cached_property
+    def residual_scale(self) -> float:
+        """The scale S of the certificate in √J: the residual of impulses that are all zero.
+
+        Never less than a millionth of the free velocities, whose rounding enters every residual.
+        """
+        least = _ROUNDING_SHARE * np.sqrt(squared_velocity(self.cones, self.free_blocks.copy()))
+        return max(self.idle_residual, float(least))
+
+    @cached_property
+    def idle_residual(self) -> float:
+        """Residual of impulses that are all zero, in √J; zero exactly where they are the solution."""
+        zero = np.zeros((self.layout.blocks, 3))
+        return float(np.sqrt(squared_residual(self.cones, zero, self.free_blocks.copy())))
 
     @cached_property
     def free_blocks(self) -> Floats:
         """q, the velocity of contacts and joint rows without impulses, as (blocks, 3)."""
-        return self.layout.pad(np.concatenate([self.free_velocity, self.joint_free_velocity]))
+        blocks = self.layout.pad(np.concatenate([self.free_velocity, self.joint_free_velocity]))
+        check.freeze(blocks)
+        return blocks
 
     def velocity(self, impulses: ArrayLike, joint_impulses: ArrayLike = ()) -> Floats:
         """v = M⁻¹(k + D γ + G λ) in m/s and rad/s."""
@@ -337,27 +393,44 @@ class ContactProblem:
 
     def generalised_impulse(self, impulses: ArrayLike, joint_impulses: ArrayLike = ()) -> Floats:
         """D γ + G λ, in N·s and N·m·s."""
-        gamma, joint = np.asarray(impulses, dtype=float), np.asarray(joint_impulses, dtype=float)
+        blocks = self.blocks_of(impulses, joint_impulses)
         if isinstance(self.operator, FactoredOperator) and isinstance(self._mass, BodyMass):
-            weighted = self.operator.weighted_velocity(self.layout.pad(np.concatenate([gamma, joint])))
+            weighted = self.operator.weighted_velocity(blocks)
             return self._mass.collect(np.einsum("bij,bj->bi", self._mass.lower, weighted))
+        gamma, joint = self._split(self.layout.unpad(blocks))
         return np.asarray(self.jacobian @ gamma + self.joint_jacobian @ joint)
 
-    def momentum_error(self, velocity: Floats, impulses: Floats, joint_impulses: Floats) -> tuple[float, float]:
+    def blocks_of(self, impulses: ArrayLike, joint_impulses: ArrayLike = ()) -> Floats:
+        """Arrange impulses of contacts and joint rows as (blocks, 3), after a check of their lengths."""
+        gamma, joint = np.asarray(impulses, dtype=float), np.asarray(joint_impulses, dtype=float)
+        if gamma.shape != (self.layout.contact_rows,) or joint.shape != (self.joint_rows,):
+            raise ProblemError(
+                f"impulses have shape {gamma.shape} and joint_impulses {joint.shape}: this problem has "
+                f"{self.layout.contact_rows} contact components and {self.joint_rows} joint rows"
+            )
+        return self.layout.pad(np.concatenate([gamma, joint]))
+
+    def momentum_error(
+        self, velocity: Floats, impulses: Floats, joint_impulses: Floats
+    ) -> tuple[float, float]:
         """|M v − k − Dγ − Gλ|: the largest entry (N·s), and the M⁻¹-norm relative to its largest term."""
-        assert self._mass is not None and self.momentum is not None
+        assert self._mass is not None
         impulse = self.generalised_impulse(impulses, joint_impulses)
         error = self._mass.multiply(velocity) - self.momentum - impulse
-        sizes = [float(x @ self._mass.solve(x)) for x in (error, self.momentum, impulse)]
+        sizes = [self._mass.energy(x) for x in (error, self.momentum, impulse)]
         scale = max(sizes[1:])
-        relative = float(np.sqrt(sizes[0] / scale)) if scale > 0.0 else 0.0
+        relative = 0.0 if sizes[0] == 0.0 else float(np.sqrt(sizes[0] / scale)) if scale > 0.0 else np.inf
+        if np.isnan(sizes[0]):
+            relative = np.nan
         return float(np.abs(error).max(initial=0.0)), relative
 
     def mass_matrix(self) -> Any:
         """M as a scipy sparse array."""
         if isinstance(self._mass, BodyMass):
             mass = self._mass
-            row = np.broadcast_to(np.arange(mass.bodies)[:, None, None] * 6 + np.arange(6)[:, None], mass.blocks.shape)
+            row = np.broadcast_to(
+                np.arange(mass.bodies)[:, None, None] * 6 + np.arange(6)[:, None], mass.blocks.shape
+            )
             column = np.swapaxes(row, 1, 2)
             size = 6 * mass.bodies
             full = sp.csr_array((mass.blocks.ravel(), (row.ravel(), column.ravel())), shape=(size, size))
@@ -388,12 +461,13 @@ class ContactProblem:
 
     def shifted(self, shift: Floats) -> ContactProblem:
         """Return the problem with `shift` (one number per contact component, m/s) added to the bias."""
-        bias, free = self.bias + shift, self.free_velocity + shift
+        change = check.vector("shift", shift, self.layout.contact_rows, "one number per contact component")
+        bias, free = self.bias + change, self.free_velocity + change
         return self._varied(bias=bias, free_velocity=free)
 
     def _varied(self, **changes: Any) -> ContactProblem:
         other = copy.copy(self)
-        for name in ("cones", "free_blocks"):
+        for name in ("cones", "free_blocks", "residual_scale", "idle_residual"):
             other.__dict__.pop(name, None)
         for name, value in changes.items():
             check.freeze(value)
@@ -415,36 +489,3 @@ class ContactProblem:
         present = np.arange(contact.shape[1]) < self.components[:, None]
         joint = np.einsum("rsk,rsk->r", self.joint_jacobian, by_body[self.joint_bodies])
         return np.concatenate([contact[present], joint])
-
-
-def _rows_by_body(
-    mass: BodyMass, jacobian: Any, components: Integers
-) -> tuple[Layout, Integers, Floats] | None:
-    """Arrange the columns of [D G] as two 3×6 blocks each, or None if one touches three bodies."""
-    entries = sp.coo_array(jacobian)
-    coordinate, column = entries.coords
-    body = mass.body[coordinate]
-    joints = jacobian.shape[1] - int(components.sum())
-    touched = sp.csr_array(
-        (np.ones(len(column)), (column, body)), shape=(jacobian.shape[1], max(mass.bodies, 1))
-    )
-    touched.sum_duplicates()
-    joint_touched = touched[int(components.sum()) :]
-    keys = np.full((joints, 2), -1, dtype=np.int64)
-    for row in range(joints):
-        own = np.sort(joint_touched.indices[joint_touched.indptr[row] : joint_touched.indptr[row + 1]])
-        if len(own) > 2:
-            return None
-        keys[row, : len(own)] = own
-    layout = Layout(components, group_rows(keys))
-    block, component = layout.slot // 3, layout.slot % 3
-    pairs = np.unique(np.stack([block[column], body], axis=1), axis=0)
-    sides = np.arange(len(pairs)) - np.searchsorted(pairs[:, 0], pairs[:, 0])
-    if sides.max(initial=0) > 1:
-        return None
-    bodies = np.full((layout.blocks, 2), -1, dtype=np.int64)
-    bodies[pairs[:, 0], sides] = pairs[:, 1]
-    side = (bodies[block[column], 1] == body).astype(np.int64)
-    rows = np.zeros((layout.blocks, 2, 3, 6))
-    rows[block[column], side, component[column], mass.slot[coordinate]] = entries.data
-    return layout, bodies, rows

@@ -49,7 +49,7 @@ class Law:
         """Read `"coulomb"`, `"relaxed"`, `"pyramid(8)"` or `"pyramid"` (8 sides); a Law stays itself."""
         if isinstance(law, Law):
             return law
-        found = _TEXT.fullmatch(law)
+        found = _TEXT.fullmatch(law) if isinstance(law, str) else None
         if found is None:
             raise OptionError(f"law {law!r} is not known: use one of {', '.join(_NAMES)}, or pyramid(8)")
         name, sides = found.groups()

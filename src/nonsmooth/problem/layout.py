@@ -30,7 +30,9 @@ class Layout:
         block = np.repeat(np.arange(len(sizes)), sizes)
         first = np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(sizes) else np.zeros(0, dtype=int)
         within = np.arange(len(block)) - np.repeat(first, sizes)
-        object.__setattr__(self, "slot", 3 * block + within)
+        slot = 3 * block + within
+        slot.setflags(write=False)
+        object.__setattr__(self, "slot", slot)
 
     @property
     def contacts(self) -> int:
@@ -68,6 +70,8 @@ class Layout:
 
     def pad(self, flat: Floats) -> Floats:
         """Spread a flat vector over the blocks."""
+        if len(flat) != self.rows:
+            raise ValueError(f"a vector of {len(flat)} numbers for a layout of {self.rows} rows")
         out = np.zeros(3 * self.blocks)
         out[self.slot] = flat
         return out.reshape(self.blocks, 3)

@@ -19,7 +19,9 @@ from nonsmooth.errors import ProblemError
 Floats = NDArray[np.float64]
 
 _SYMMETRY = 1e-10
-"""Largest asymmetry accepted, relative to the largest entry: what rounding leaves behind."""
+"""Largest asymmetry accepted, relative to the diagonal entries: what rounding leaves behind."""
+
+_NOT_DEFINITE = "mass is not positive definite: check inertias and generalised masses"
 
 
 class Mass(Protocol):
@@ -31,7 +33,10 @@ class Mass(Protocol):
         """M v."""
 
     def solve(self, momentum: Floats) -> Floats:
-        """M⁻¹ p, for a vector or for the columns of a matrix."""
+        """M⁻¹ p (a `MatrixMass` takes the columns of a matrix too)."""
+
+    def energy(self, momentum: Floats) -> float:
+        """pᵀM⁻¹p in J."""
 
 
 class BodyMass:
@@ -46,18 +51,19 @@ class BodyMass:
         self.body = body
         self.slot = slot
         self.size = len(body)
-        scale = np.abs(blocks).max(axis=(1, 2), initial=0.0)
-        asymmetry = np.abs(blocks - np.swapaxes(blocks, 1, 2)).max(axis=(1, 2), initial=0.0)
-        _require(asymmetry <= _SYMMETRY * scale, "mass of body {} is not symmetric: give (M + Mᵀ)/2")
         diagonal = np.einsum("bkk->bk", blocks)
         _require(
             np.all(diagonal > 0.0, axis=1),
             "mass of body {} has a zero or negative diagonal entry: masses and inertias must be positive; "
             "for a fixed body use the index -1 (ground) in bodies",
         )
-        positive = np.linalg.eigvalsh(_scaled(blocks)).min(axis=1, initial=np.inf) > 1e-14
+        scaled = _scaled(blocks)
+        asymmetry = np.abs(scaled - np.swapaxes(scaled, 1, 2)).max(axis=(1, 2), initial=0.0)
+        _require(asymmetry <= _SYMMETRY, "mass of body {} is not symmetric: give (M + Mᵀ)/2")
+        positive = np.linalg.eigvalsh(scaled).min(axis=1, initial=np.inf) > 1e-14
         _require(positive, "mass of body {} is not positive definite: check its inertia")
         self.lower = np.linalg.cholesky(blocks)
+        self.lower_inverse = np.linalg.inv(self.lower)  # blocks are small and scaled alike: safe, and fast
 
     @property
     def bodies(self) -> int:
@@ -80,13 +86,15 @@ class BodyMass:
 
     def half_solve(self, by_body: Floats) -> Floats:
         """L⁻¹ p for (bodies, 6) arrays: the mass-weighted velocity."""
-        return np.linalg.solve(self.lower, by_body[..., None])[..., 0] if self.bodies else by_body
+        return np.asarray(np.einsum("bij,bj->bi", self.lower_inverse, by_body))
 
     def finish_solve(self, weighted: Floats) -> Floats:
         """L⁻ᵀ w for (bodies, 6) arrays: from the mass-weighted velocity to the velocity."""
-        if not self.bodies:
-            return weighted
-        return np.asarray(np.linalg.solve(np.swapaxes(self.lower, 1, 2), weighted[..., None])[..., 0])
+        return np.asarray(np.einsum("bji,bj->bi", self.lower_inverse, weighted))
+
+    def energy(self, momentum: Floats) -> float:
+        """pᵀM⁻¹p in J."""
+        return float(np.sum(self.half_solve(self.spread(momentum)) ** 2))
 
     def solve(self, momentum: Floats) -> Floats:
         """M⁻¹ p."""
@@ -100,17 +108,12 @@ class MatrixMass:
         self.matrix = matrix
         self.size = matrix.shape[0]
         if sp.issparse(matrix):
-            factor = splu(sp.csc_array(matrix), diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-            if not (np.all(factor.U.diagonal() > 0.0) and np.array_equal(factor.perm_r, factor.perm_c)):
-                raise ProblemError("mass is not positive definite: check inertias and generalised masses")
-            self._solve = factor.solve
+            self._solve = _sparse_factor(matrix).solve
         else:
             try:
                 lower = scipy.linalg.cho_factor(matrix, lower=True)
             except np.linalg.LinAlgError:
-                raise ProblemError(
-                    "mass is not positive definite: check inertias and generalised masses"
-                ) from None
+                raise ProblemError(_NOT_DEFINITE) from None
             self._solve = lambda right: scipy.linalg.cho_solve(lower, right)
 
     def multiply(self, velocity: Floats) -> Floats:
@@ -120,6 +123,10 @@ class MatrixMass:
     def solve(self, momentum: Floats) -> Floats:
         """M⁻¹ p."""
         return np.asarray(self._solve(momentum))
+
+    def energy(self, momentum: Floats) -> float:
+        """pᵀM⁻¹p in J."""
+        return float(momentum @ self.solve(momentum))
 
 
 def mass_from_blocks(blocks: Floats) -> BodyMass:
@@ -156,20 +163,34 @@ def check_mass_matrix(matrix: Any) -> None:
     )
 
 
+def _sparse_factor(matrix: Any) -> Any:
+    """Factors of a sparse matrix with pivots on the diagonal, which are positive if it is definite."""
+    try:
+        factor = splu(sp.csc_array(matrix), diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError:  # exactly singular
+        raise ProblemError(_NOT_DEFINITE) from None
+    if not (np.all(factor.U.diagonal() > 0.0) and np.array_equal(factor.perm_r, factor.perm_c)):
+        raise ProblemError(_NOT_DEFINITE)
+    return factor
+
+
 def _scaled(blocks: Floats) -> Floats:
     """Blocks with unit diagonal: definiteness must not depend on the unit of length."""
     root = np.sqrt(np.einsum("bkk->bk", blocks))
-    return blocks / (root[:, :, None] * root[:, None, :])
+    return np.asarray(blocks / (root[:, :, None] * root[:, None, :]))
 
 
 def _check_symmetry(entries: Any) -> None:
-    difference = abs(entries - entries.T)
-    scale = abs(entries).max() if entries.nnz else 0.0
-    if difference.nnz and difference.max() > _SYMMETRY * scale:
-        coo = sp.coo_array(difference)
-        worst = int(np.argmax(coo.data))
-        row, column = int(coo.coords[0][worst]), int(coo.coords[1][worst])
-        raise ProblemError(f"mass is not symmetric at index ({row}, {column}): give (M + Mᵀ)/2")
+    """Raise where |M_ij − M_ji| is not small against √(M_ii M_jj): no unit of length enters."""
+    difference = sp.coo_array(abs(entries - entries.T))
+    row, column = difference.coords
+    root = np.sqrt(np.abs(entries.diagonal()))
+    excess = difference.data - _SYMMETRY * root[row] * root[column]
+    if np.any(excess > 0.0):
+        worst = int(np.argmax(excess))
+        raise ProblemError(
+            f"mass is not symmetric at index ({int(row[worst])}, {int(column[worst])}): give (M + Mᵀ)/2"
+        )
 
 
 def _require(good: NDArray[np.bool_], message: str) -> None:

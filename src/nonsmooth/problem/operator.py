@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from nonsmooth.problem import _operator_kernels as kernels
 from nonsmooth.problem._operator_kernels import BlockSparse, Factored
@@ -19,6 +20,9 @@ from nonsmooth.problem.layout import Layout
 from nonsmooth.problem.mass import BodyMass, Mass
 
 Floats = NDArray[np.float64]
+
+_DENSE_EIGENVALUES = 60
+"""Rows up to which eigenvalues come from a dense matrix."""
 
 
 class DelassusOperator:
@@ -49,6 +53,7 @@ class DelassusOperator:
     def _fill_padding(self, diagonal: Floats) -> Floats:
         block, component = np.nonzero(self.layout.padding)
         diagonal[block, component, component] = 1.0
+        diagonal.setflags(write=False)
         return diagonal
 
     def work(self) -> Floats:
@@ -71,21 +76,18 @@ class DelassusOperator:
         full = sp.bsr_array((form.values, form.column, form.start), shape=(size, size)).tocsr()
         return full[self.layout.slot][:, self.layout.slot]
 
-    def largest_eigenvalue(self, iterations: int = 60) -> float:
-        """Estimate of the largest eigenvalue by power iteration from a fixed start (a lower bound)."""
-        x = np.random.default_rng(0).standard_normal((self.layout.blocks, 3))
-        x[self.layout.padding] = 0.0
-        value = 0.0
-        for _ in range(iterations):
-            norm = float(np.linalg.norm(x))
-            if norm == 0.0:
-                return 0.0
-            x = self.apply(x / norm)
-            new = float(np.linalg.norm(x))
-            if abs(new - value) <= 1e-6 * new:
-                return new
-            value = new
-        return value
+    def largest_eigenvalue(self) -> float:
+        """Largest eigenvalue of N by Lanczos' method: a lower bound, within 0.1 % as a rule."""
+        rows = self.layout.rows
+        if rows <= _DENSE_EIGENVALUES:
+            return float(np.linalg.eigvalsh(self.matrix().toarray()).max(initial=0.0))
+
+        def product(flat: Floats) -> Floats:
+            return self.layout.unpad(self.apply(self.layout.pad(flat.ravel())))
+
+        shape = LinearOperator((rows, rows), matvec=product, dtype=np.float64)
+        start = np.random.default_rng(0).standard_normal(rows)
+        return float(eigsh(shape, k=1, tol=1e-4, v0=start, return_eigenvectors=False)[0])
 
 
 class FactoredOperator(DelassusOperator):

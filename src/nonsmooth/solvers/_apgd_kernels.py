@@ -69,9 +69,7 @@ def _product(form, cones, it, q, w):
             + (n2 + q[i, 2]) * (x2 - it.gamma[i, 2])
         )
         r0, r1, r2 = natural_map(cones, i, it.new, u0 + q[i, 0], u1 + q[i, 1], u2 + q[i, 2])
-        squared += (
-            r0 * r0 / cones.weight[i, 0] + r1 * r1 / cones.weight[i, 1] + r2 * r2 / cones.weight[i, 2]
-        )
+        squared += r0 * r0 / cones.weight[i, 0] + r1 * r1 / cones.weight[i, 1] + r2 * r2 / cones.weight[i, 2]
     return curvature, math.sqrt(squared), uphill
 
 

@@ -14,6 +14,8 @@ from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
 
+NO_MOSEK = "Mosek is not installed: pip install 'nonsmooth[mosek]' (it needs a licence)"
+
 _FINEST = 1e-15
 """Smallest tolerance that makes sense in double precision."""
 
@@ -75,15 +77,14 @@ def mosek(program: ConicProgram, tolerance: float, iterations: int, time_limit: 
     try:
         import mosek as package
     except ImportError:
-        raise MissingSolverError(
-            "Mosek is not installed: pip install 'nonsmooth[mosek]' (it needs a licence)"
-        ) from None
+        raise MissingSolverError(NO_MOSEK) from None
     try:
         return _mosek(package, program, tolerance, iterations, time_limit)
     except package.Error as error:
         if "license" in str(error).lower():
             raise MissingSolverError(
-                f"Mosek is installed but not licensed ({error}): put a licence file in place, or use backend='clarabel'"
+                f"Mosek is installed but not licensed ({error}): put a licence file in place, "
+                "or use backend='clarabel'"
             ) from None
         return ConicAnswer(None, None, 0, Status.FAILED, str(error))
 

@@ -63,8 +63,7 @@ def sweep(form, cones, local, q, x, w, relaxation, backward):
     for k in range(blocks):
         i = blocks - 1 - k if backward else k
         d0, d1, d2 = visit(form, cones, local, q, i, x, w, relaxation)
-        weight = cones.weight[i]
-        change += d0 * d0 / weight[0] + d1 * d1 / weight[1] + d2 * d2 / weight[2]
+        change += d0 * d0 / cones.weight[i, 0] + d1 * d1 / cones.weight[i, 1] + d2 * d2 / cones.weight[i, 2]
     return change
 
 
@@ -90,7 +89,21 @@ def plain_sweeps(form, cones, local, q, x, w, relaxation, symmetric, count, stop
 
 @kernel
 def nesterov_sweeps(
-    form, cones, local, q, x, w, answer, answer_w, before, relaxation, symmetric, momentum, growth, count, stop
+    form,
+    cones,
+    local,
+    q,
+    x,
+    w,
+    answer,
+    answer_w,
+    before,
+    relaxation,
+    symmetric,
+    momentum,
+    growth,
+    count,
+    stop,
 ):
     """Sweeps with Nesterov momentum: x⁺ = sweep(y), y⁺ = x⁺ + β (x⁺ − x).
 

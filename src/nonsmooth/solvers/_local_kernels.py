@@ -14,7 +14,7 @@ import math
 from nonsmooth._jit import inlined_kernel, kernel
 
 _STEPS = 60
-_CLOSE = 4e-16
+_CLOSE = 1e-15  # a few roundings: a smaller number would be missed for ever
 
 
 @inlined_kernel
@@ -50,7 +50,7 @@ def slide_coulomb(W, q0, q1, q2, mu, guess):
         new = x - value / slope
         if not (low < new < high):
             new = 0.5 * (low + high)
-        if abs(new - x) <= _CLOSE * abs(new) or abs(value) <= _CLOSE:
+        if abs(new - x) <= _CLOSE * (new + a + c) or abs(value) <= _CLOSE:
             break
         x = new
     return g0, g1, g2, x
@@ -87,7 +87,7 @@ def _trust_region(a, b, c, p1, p2, radius, x):
         new = x + value * tt / bend
         if not (low <= new <= high):
             new = 0.5 * (low + high)
-        if abs(new - x) <= _CLOSE * abs(new):
+        if abs(new - x) <= _CLOSE * (new + mean) or abs(value) <= _CLOSE:
             break
         x = new
     return t1, t2, x
@@ -122,7 +122,8 @@ def slide_relaxed(W, q0, q1, q2, mu, guess):
         new = g - value / slope if slope > 0.0 else -1.0
         if not (low < new < high):
             new = 0.5 * (low + high) if high < math.inf else 2.0 * g
-        if abs(new - g) <= _CLOSE * abs(new):
+        size = n * g + abs(q0) + abs(w1 * t1) + abs(w2 * t2) + x * mu * mu * g
+        if abs(new - g) <= _CLOSE * new or abs(value) <= _CLOSE * size:
             break
         g = new
     return g, t1, t2, x
@@ -151,3 +152,22 @@ def solve_contact(W, inverse, mu, tilting, x0, x1, x2, u0, u1, u2, guess):
     if q0 >= mu * math.sqrt(q1 * q1 + q2 * q2):
         return 0.0, 0.0, 0.0, guess
     return slide_relaxed(W, q0, q1, q2, mu, guess)
+
+
+@kernel
+def invert_blocks(block, inverse, singular):
+    """Inverses of symmetric 3×3 blocks by cofactors; `singular` marks those too close to it."""
+    for i in range(block.shape[0]):
+        a, b, c = (
+            block[i, 0, 0],
+            0.5 * (block[i, 0, 1] + block[i, 1, 0]),
+            0.5 * (block[i, 0, 2] + block[i, 2, 0]),
+        )
+        d, e, f = block[i, 1, 1], 0.5 * (block[i, 1, 2] + block[i, 2, 1]), block[i, 2, 2]
+        c00, c01, c02 = d * f - e * e, c * e - b * f, b * e - c * d
+        c11, c12, c22 = a * f - c * c, b * c - a * e, a * d - b * b
+        det = a * c00 + b * c01 + c * c02
+        singular[i] = not det > 1e-10 * a * d * f
+        inverse[i, 0, 0], inverse[i, 0, 1], inverse[i, 0, 2] = c00 / det, c01 / det, c02 / det
+        inverse[i, 1, 0], inverse[i, 1, 1], inverse[i, 1, 2] = c01 / det, c11 / det, c12 / det
+        inverse[i, 2, 0], inverse[i, 2, 1], inverse[i, 2, 2] = c02 / det, c12 / det, c22 / det

@@ -30,7 +30,10 @@ def _relaxed_part(cones, i, v1, v2):
 
 @kernel
 def jor_prox(form, cones, q, r, x, u, w, count, stop):
-    """Jacobi: every constraint sees the velocities u of the last iterate. Returns (done, change)."""
+    """Jacobi: every constraint sees the forces of the last iterate alone, the disk's radius included.
+
+    Returns (done, change).
+    """
     change = math.inf
     done = 0
     blocks = x.shape[0]
@@ -46,12 +49,11 @@ def jor_prox(form, cones, q, r, x, u, w, count, stop):
             y2 = x[i, 2] - r[i, 2] * (u[i, 2] + q[i, 2])
             if not cones.free[i]:
                 y0 = max(0.0, y0)
-                y1, y2 = _disk(y1, y2, cones.friction[i] * y0, cones.sides)
-            weight = cones.weight[i]
+                y1, y2 = _disk(y1, y2, cones.friction[i] * max(0.0, x[i, 0]), cones.sides)
             squared += (
-                (y0 - x[i, 0]) ** 2 / weight[0]
-                + (y1 - x[i, 1]) ** 2 / weight[1]
-                + (y2 - x[i, 2]) ** 2 / weight[2]
+                (y0 - x[i, 0]) ** 2 / cones.weight[i, 0]
+                + (y1 - x[i, 1]) ** 2 / cones.weight[i, 1]
+                + (y2 - x[i, 2]) ** 2 / cones.weight[i, 2]
             )
             x[i, 0], x[i, 1], x[i, 2] = y0, y1, y2
         change = math.sqrt(squared)
@@ -73,7 +75,6 @@ def sor_prox(form, cones, q, r, x, w, sequence, count, stop):
         for constraint in sequence:
             i = constraint // 2
             u0, u1, u2 = block_velocity(form, i, x, w)
-            weight = cones.weight[i]
             d0 = d1 = d2 = 0.0
             if constraint % 2 == 0:
                 lift = _relaxed_part(cones, i, u1 + q[i, 1], u2 + q[i, 2])
@@ -87,7 +88,7 @@ def sor_prox(form, cones, q, r, x, w, sequence, count, stop):
                 x[i, 1] += d1
                 add_impulse(form, i, 0.0, d1, 0.0, w)
                 u0, u1, u2 = block_velocity(form, i, x, w)
-                squared += d1 * d1 / weight[1]
+                squared += d1 * d1 / cones.weight[i, 1]
                 d1 = 0.0
                 d2 = -r[i, 2] * (u2 + q[i, 2])
                 x[i, 2] += d2
@@ -101,7 +102,9 @@ def sor_prox(form, cones, q, r, x, w, sequence, count, stop):
                 d1, d2 = y1 - x[i, 1], y2 - x[i, 2]
                 x[i, 1], x[i, 2] = y1, y2
             add_impulse(form, i, d0, d1, d2, w)
-            squared += d0 * d0 / weight[0] + d1 * d1 / weight[1] + d2 * d2 / weight[2]
+            squared += (
+                d0 * d0 / cones.weight[i, 0] + d1 * d1 / cones.weight[i, 1] + d2 * d2 / cones.weight[i, 2]
+            )
         change = math.sqrt(squared)
         done += 1
     return done, change

@@ -63,18 +63,23 @@ class _APGDRun(Run):
         n_gamma = operator.apply(initial)
         self.iterate = kernels.Iterate(
             initial.copy(), n_gamma, initial.copy(), n_gamma.copy(), initial.copy(), n_gamma.copy(),
-            initial.copy(), np.zeros(problem.layout.blocks), np.array([1.0, self._first_l(initial), math.inf]),
+            initial.copy(), np.zeros(problem.layout.blocks),
+            np.array([1.0, self._first_l(initial), math.inf]),
         )  # fmt: skip
 
     def _first_l(self, initial: Floats) -> float:
-        """Line 6: L = |N(γ_0 − γ̂_0)| / |γ_0 − γ̂_0| with γ̂_0 = 1; with a fixed step, 1.01 λ_max."""
+        """Line 6: L = |N(γ_0 − γ̂_0)| / |γ_0 − γ̂_0| with γ̂_0 = 1; with a fixed step, 1.01 λ_max.
+
+        Where N has no grip on that difference, its largest diagonal entry is the first guess.
+        """
         operator = self.problem.operator
         if not self.adaptive:
             return max(1.01 * operator.largest_eigenvalue(), 1e-300)
         difference = initial - 1.0
         difference[self.problem.layout.padding] = 0.0
         ratio = np.linalg.norm(operator.apply(difference)) / max(float(np.linalg.norm(difference)), 1e-300)
-        return max(float(ratio), 1e-300)
+        diagonal = float(np.einsum("bkk->bk", operator.diagonal_blocks).max())
+        return float(ratio) if ratio > 1e-6 * diagonal else diagonal
 
     @property
     def impulses(self) -> Floats:

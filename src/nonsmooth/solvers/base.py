@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.errors import OptionError, UnsupportedError
-from nonsmooth.problem.certificate import relative_residual, residual_scale
+from nonsmooth.problem.certificate import relative_residual
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.status import Status
 
@@ -52,10 +52,6 @@ class Run(ABC):
         """Relative residual of impulses (blocks, 3), recomputed from the problem."""
         return relative_residual(self.problem, x, self.problem.operator.apply(x) + self.problem.free_blocks)
 
-    def scale(self) -> float:
-        """The certificate's scale S in √J, which turns the tolerance into a threshold for `estimate`."""
-        return residual_scale(self.problem, self.impulses)
-
 
 @dataclass(frozen=True)
 class Goal:
@@ -86,8 +82,8 @@ class Solver(ABC):
     laws: ClassVar[tuple[str, ...]] = ("coulomb", "relaxed")
     takes_joints: ClassVar[bool] = True
     default_iterations: ClassVar[int] = 10_000
-    chunk_work: ClassVar[int] = 2000
-    """Blocks' worth of iterations done in one call, so that small problems do not pay for Python."""
+    in_one_call: ClassVar[bool] = False
+    """True where the method cannot be stopped after each iteration: `advance` then runs to its end."""
 
     @abstractmethod
     def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:

@@ -29,7 +29,6 @@ class FixedPoint(Solver):
     summary: ClassVar[str] = "fixed-point iteration on the tilting term with a relaxed solver inside"
     laws: ClassVar[tuple[str, ...]] = ("coulomb",)
     default_iterations: ClassVar[int] = 1000
-    chunk_work: ClassVar[int] = 1
 
     inner: Solver = field(default_factory=GaussSeidel)
     """Any solver that takes the relaxed law."""
@@ -77,7 +76,9 @@ class _FixedPointRun(Run):
         shift[:, 0] = self.s
         tilted = self.relaxed.shifted(layout.unpad(shift)[: layout.contact_rows])
         tolerance = max(self.solver.tightening * min(self.last, 1.0), 0.1 * self.goal.tolerance)
-        inner = run_to_goal(tilted, self.solver.inner, self.x, Goal(tolerance, time_limit=self.goal.time_limit))
+        inner = run_to_goal(
+            tilted, self.solver.inner, self.x, Goal(tolerance, time_limit=self.goal.time_limit)
+        )
         self.inner_iterations += inner.statistics.iterations
         self.note = f"{self.inner_iterations} iterations of {self.solver.inner.name} inside"
         if inner.status in (Status.DIVERGED, Status.FAILED, Status.INFEASIBLE):
@@ -92,8 +93,10 @@ class _FixedPointRun(Run):
         """Keep the best iterate; an outer iteration that cycles has stalled."""
         before, self.last = self.last, self.residual_of(self.x)
         grown = self.last > before
-        self.step_length = self.step_length * self.solver.damping if grown else min(1.0, 1.2 * self.step_length)
-        self.estimate = self.last * self.scale()
+        self.step_length = (
+            self.step_length * self.solver.damping if grown else min(1.0, 1.2 * self.step_length)
+        )
+        self.estimate = self.last * self.problem.residual_scale
         self.unimproved = 0 if self.last < 0.9 * self.best else self.unimproved + 1
         if self.last < self.best:
             self.best, self.best_x = self.last, self.x

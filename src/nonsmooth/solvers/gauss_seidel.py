@@ -9,10 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem import _operator_kernels as operator_kernels
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _gauss_seidel_kernels as kernels
 from nonsmooth.solvers._gauss_seidel_kernels import Local
+from nonsmooth.solvers._local_kernels import invert_blocks
 from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive
 
 Floats = NDArray[np.float64]
@@ -64,11 +66,15 @@ class GaussSeidel(Solver):
 def local_blocks(problem: ContactProblem) -> Local:
     """Diagonal blocks and their inverses; singular ones get their pseudo-inverse."""
     block = problem.operator.diagonal_blocks
-    scale = 1.0 / np.sqrt(np.maximum(np.einsum("bkk->bk", block), 1e-300))
-    scaled = block * scale[:, :, None] * scale[:, None, :]
-    inverse = np.linalg.pinv(0.5 * (scaled + np.swapaxes(scaled, 1, 2)), rcond=1e-12, hermitian=True)
-    inverse *= scale[:, :, None] * scale[:, None, :]
-    return Local(block, np.ascontiguousarray(inverse), np.zeros(len(block)))
+    inverse, singular = np.empty_like(block), np.empty(len(block), dtype=np.bool_)
+    invert_blocks(block, inverse, singular)
+    if singular.any():
+        part = block[singular]
+        scale = 1.0 / np.sqrt(np.maximum(np.einsum("bkk->bk", part), 1e-300))
+        outer = scale[:, :, None] * scale[:, None, :]
+        part = 0.5 * (part + np.swapaxes(part, 1, 2)) * outer
+        inverse[singular] = np.linalg.pinv(part, rcond=1e-10, hermitian=True) * outer
+    return Local(block, inverse, np.zeros(len(block)))
 
 
 class _Plain(Run):
@@ -79,8 +85,6 @@ class _Plain(Run):
         operator = problem.operator
         self.form = operator.block_sparse if solver.form == "block-sparse" else operator.kernel_form
         if solver.form == "factored" and not isinstance(self.form, operator_kernels.Factored):
-            from nonsmooth.errors import UnsupportedError
-
             raise UnsupportedError(
                 "GaussSeidel(form='factored') needs masses by body: this problem is given by a matrix; "
                 "use form='block-sparse'"

@@ -25,17 +25,21 @@ class InteriorPoint(Solver):
     """TR-2014-11 Eqs. 23 and 24: the convex cone problem, in velocities or in impulses.
 
     form="dual":   min ½ νᵀNν + rᵀν          with γ_i ∈ K_i            (Eq. 24)
-    form="primal": min ½ vᵀMv − kᵀv          with Dᵀv + b ∈ K*, Gᵀv + b_G = 0   (Eq. 23); γ, λ are its multipliers
+    form="primal": min ½ vᵀMv − kᵀv          with Dᵀv + b ∈ K*, Gᵀv + b_G = 0   (Eq. 23)
+
+    γ and λ are the multipliers of the primal form's constraints.
 
     Eq. 23 prints +fᵀv and K° for the constraint; with the report's own signs (Eqs. 9 and 22) these are
     −kᵀv and K*. For exact friction put it inside: FixedPoint(inner=InteriorPoint()).
     """
 
     name: ClassVar[str] = "interior-point"
-    summary: ClassVar[str] = "conic interior point (Clarabel or Mosek) on the relaxed law, primal or dual form"
+    summary: ClassVar[str] = (
+        "conic interior point (Clarabel or Mosek) on the relaxed law, primal or dual form"
+    )
     laws: ClassVar[tuple[str, ...]] = ("relaxed",)
     default_iterations: ClassVar[int] = 200
-    chunk_work: ClassVar[int] = 1_000_000
+    in_one_call: ClassVar[bool] = True
 
     form: str = "dual"
     """"dual" (impulses) or "primal" (velocities; needs the masses)."""
@@ -54,11 +58,13 @@ class InteriorPoint(Solver):
         super().check(problem)
         if self.form == "primal" and not problem.has_masses:
             raise UnsupportedError(
-                "InteriorPoint(form='primal') needs masses, and this problem is given by its Delassus matrix: "
+                "InteriorPoint(form='primal') needs masses; this problem is given by its Delassus matrix: "
                 "use form='dual'"
             )
         if self.backend == "mosek" and importlib.util.find_spec("mosek") is None:
-            raise MissingSolverError("Mosek is not installed: pip install 'nonsmooth[mosek]' (it needs a licence)")
+            raise MissingSolverError(
+                "Mosek is not installed: pip install 'nonsmooth[mosek]' (it needs a licence)"
+            )
 
     def _cure(self, problem: ContactProblem) -> str:
         if problem.law.name == "coulomb":
@@ -165,4 +171,3 @@ def primal_program(problem: ContactProblem) -> tuple[backends.ConicProgram, Any]
         return layout.pad(flat)
 
     return program, read_impulses
-

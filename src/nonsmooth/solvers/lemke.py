@@ -33,7 +33,7 @@ class Lemke(Solver):
     summary: ClassVar[str] = "Lemke's pivoting for the pyramid law and for planar contacts (small problems)"
     laws: ClassVar[tuple[str, ...]] = ("pyramid", "coulomb", "relaxed")
     default_iterations: ClassVar[int] = 20_000
-    chunk_work: ClassVar[int] = 10**9
+    in_one_call: ClassVar[bool] = True
 
     largest: int = 3000
     """Most unknowns of the linear complementarity problem that are accepted: the tableau is dense."""
@@ -46,7 +46,7 @@ class Lemke(Solver):
                 f"lemke solves polyhedral cones, and this problem has round ones (law {problem.law}): "
                 "use problem.with_law('pyramid(8)'), or another solver"
             )
-        unknowns = _Directions(problem).unknowns
+        unknowns = lemke_unknowns(problem)
         if unknowns > self.largest:
             raise UnsupportedError(
                 f"lemke would need a dense tableau for {unknowns} unknowns (largest={self.largest}): "
@@ -74,6 +74,11 @@ class _Directions:
                 self.vector.append((float(np.cos(angle)), float(np.sin(angle)) if sides > 2 else 0.0))
         self.rough = sorted(set(self.contact))
         self.unknowns = problem.contacts + len(self.contact) + len(self.rough)
+
+
+def lemke_unknowns(problem: ContactProblem) -> int:
+    """Size of the linear complementarity problem of an exact law."""
+    return _Directions(problem).unknowns
 
 
 class _LemkeRun(Run):
@@ -105,7 +110,9 @@ class _LemkeRun(Run):
         }[outcome]  # fmt: skip
         self.note = f"{len(lcp_right)} unknowns, {pivots} pivots"
         if outcome == kernels.RAY:
-            self.note += "; ended on a ray: the complementarity problem has no solution that pivoting can reach"
+            self.note += (
+                "; ended on a ray: the complementarity problem has no solution that pivoting can reach"
+            )
         self.estimate = 0.0
         return max(int(pivots), 1)
 
@@ -135,7 +142,7 @@ def _complementarity(problem: ContactProblem, matrix: Floats, right: Floats) -> 
         lcp[column, slack[i]] = 1.0
         lcp[slack[i], column] = -1.0
         lcp[slack[i], i] = friction[i]
-    active = forces.any(axis=0)
+    active = np.asarray(forces.any(axis=0))
     lcp += np.where(active[:, None] & active[None, :], forces.T @ matrix @ forces, 0.0)
     return forces, lcp, forces.T @ right
 

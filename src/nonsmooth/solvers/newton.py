@@ -47,7 +47,6 @@ class Newton(Solver):
     name: ClassVar[str] = "newton"
     summary: ClassVar[str] = "semismooth Newton with line search and regularisation, for high accuracy"
     default_iterations: ClassVar[int] = 300
-    chunk_work: ClassVar[int] = 1
 
     formulation: str = "natural-map"
     """"alart-curnier", "natural-map" or "fischer-burmeister"."""
@@ -69,7 +68,7 @@ class Newton(Solver):
         super().check(problem)
         if self.formulation == "alart-curnier" and not problem.law.exact:
             raise UnsupportedError(
-                "Newton(formulation='alart-curnier') is for the exact law: use 'natural-map' for the relaxed one"
+                "Newton(formulation='alart-curnier') is for the exact law: use 'natural-map' for relaxed"
             )
 
     def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
@@ -95,7 +94,7 @@ class _NewtonRun(Run):
         self.best, self.best_residual = initial, self.residual_of(initial)
         self.recent: list[float] = []
         self.sweeps = self.rescues = 0
-        if solver.warm_sweeps:
+        if solver.warm_sweeps and self.best_residual > goal.tolerance:
             self._sweep(solver.warm_sweeps)
 
     @property
@@ -117,7 +116,7 @@ class _NewtonRun(Run):
         )
 
     def _apply(self, x: Floats) -> Floats:
-        return self.root * self.problem.operator.apply(self.root * x)
+        return np.asarray(self.root * self.problem.operator.apply(self.root * x))
 
     def _newton_step(self) -> bool:
         merit = self._merit(self.x)
@@ -125,7 +124,7 @@ class _NewtonRun(Run):
             return False
         self.recent = [*self.recent[-4:], merit]
         size = math.sqrt(2.0 * merit)
-        scale = max(self.scale(), 1e-300)
+        scale = self.problem.residual_scale
         direction = self._direction(self.solver.regularisation * math.sqrt(min(1.0, size / scale)))
         if direction is None:
             return False
@@ -168,7 +167,7 @@ class _NewtonRun(Run):
     def _keep(self) -> None:
         impulses = self.root * self.x
         residual = self.residual_of(impulses)
-        self.estimate = residual * self.scale()
+        self.estimate = residual * self.problem.residual_scale
         if residual < self.best_residual:
             self.best, self.best_residual = impulses, residual
 

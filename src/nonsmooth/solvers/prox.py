@@ -48,7 +48,9 @@ class _Prox(Solver):
         if self.r is not None:
             given = np.asarray(self.r, dtype=float)
             if given.ndim and given.shape != (layout.rows,):
-                raise OptionError(f"r has shape {given.shape}: give one number, or {layout.rows}, one per row")
+                raise OptionError(
+                    f"r has shape {given.shape}: give one number, or {layout.rows}, one per row"
+                )
             r = layout.pad(np.broadcast_to(given, (layout.rows,)).copy())
         elif self.strategy == "row-sum":
             r = layout.pad(self.omega / np.asarray(abs(problem.operator.matrix()).sum(axis=1)).ravel())
@@ -65,8 +67,9 @@ class _Prox(Solver):
 class JORProx(_Prox):
     """Jacobi relaxation with projection, Eqs. 60 and 61: λ_i ← prox(λ_i − r_i(Gλ + c)_i) for all i at once.
 
-    The friction disk's radius is μ times the normal force just computed, so that every iterate lies
-    in its cone. Converges for strictly diagonally dominant G (§5.5), elsewhere for small ω.
+    The friction disk's radius is μ times the last iterate's normal force, so that an iterate can lie
+    outside its cone until the iteration has converged. Converges for strictly diagonally dominant G (§5.5),
+    elsewhere for small ω.
     """
 
     name: ClassVar[str] = "jor-prox"
@@ -116,11 +119,14 @@ class _ProxRun(Run):
             done, self.estimate = self._iterate(self.r, count, stop)
             self.step_length = self.estimate
             return done
-        for done in range(1, count + 1):
+        done = 0
+        while done < count:
+            done += 1
             before = self.estimate
             _, change = self._iterate(self.factor * self.r, 1, 0.0)
             self.estimate = change / self.factor  # smaller factors must not look like convergence
-            self.factor = self.factor * _SHRINK if self.estimate > before else min(1.0, self.factor * _GROW)
+            shrinking = self.estimate < (1.0 - 1e-9) * before  # a plain oscillation does not shrink
+            self.factor = min(1.0, self.factor * _GROW) if shrinking else self.factor * _SHRINK
             if self.estimate <= stop:
                 break
         self.step_length = self.factor

@@ -59,9 +59,7 @@ class Solution:
     certificate: Certificate
 
     @classmethod
-    def of(
-        cls, problem: ContactProblem, status: Status, blocks: Floats, statistics: Statistics
-    ) -> Solution:
+    def of(cls, problem: ContactProblem, status: Status, blocks: Floats, statistics: Statistics) -> Solution:
         """Build a solution from impulses (blocks, 3); everything else is recomputed from the problem."""
         flat = problem.layout.unpad(blocks)
         impulses, joints = flat[: problem.layout.contact_rows], flat[problem.layout.contact_rows :]

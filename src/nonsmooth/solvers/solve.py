@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 
 _STALL_CHECKS = 200
 """Checks of the residual without any improvement after which a run counts as stalled."""
+_CHUNK_BLOCKS = 2000
+"""Visits of blocks in one call of a run, so that small problems do not pay for Python."""
 _LOOK_EVERY = 50
 """Iterations after which the true residual is looked at, whatever the method's own estimate says."""
 
@@ -74,10 +76,13 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
     clock = _Clock()
     limit = solver.default_iterations if goal.max_iterations is None else goal.max_iterations
     history: list[tuple[float, ...]] = []
-    if problem.layout.blocks == 0:
-        return _conclude(problem, Status.SOLVED, start, solver, 0, clock, history, "There is nothing to solve.")
+    if problem.idle_residual == 0.0:
+        note = "nothing approaches: zero impulses are the solution"
+        return _conclude(problem, Status.SOLVED, np.zeros_like(start), solver, 0, clock, history, note)
     run = solver.begin(problem, start, goal)
-    chunk = 1 if goal.record else int(np.clip(solver.chunk_work // problem.layout.blocks, 1, _LOOK_EVERY))
+    chunk = 1 if goal.record else int(np.clip(_CHUNK_BLOCKS // problem.layout.blocks, 1, _LOOK_EVERY))
+    if solver.in_one_call:
+        chunk = limit
     done = looked = unimproved = 0
     best, slack = math.inf, 1.0
     residual = run.residual()
@@ -90,7 +95,7 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
         if clock.elapsed() >= goal.time_limit:
             status = Status.TIME_LIMIT
             break
-        stop = slack * goal.tolerance * run.scale()
+        stop = slack * goal.tolerance * problem.residual_scale
         done += run.advance(min(chunk, limit - done), stop)
         if not (goal.record or run.estimate <= stop or run.finished or done - looked >= _LOOK_EVERY):
             if math.isnan(run.estimate):

@@ -1,0 +1,519 @@
+"""Every solver over every named problem, the shared loop, and what happens to bad input."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import nonsmooth as ns
+from nonsmooth.errors import MissingSolverError, OptionError, ProblemError, UnsupportedError
+from nonsmooth.library import NAMED, random_problem, sphere_packing
+from nonsmooth.library.named import cube_on_plane, planar_block, sliding_ball
+from nonsmooth.solvers import (
+    APGD,
+    REGISTRY,
+    Auto,
+    FixedPoint,
+    GaussSeidel,
+    InteriorPoint,
+    JORProx,
+    Lemke,
+    Newton,
+    SORProx,
+    Status,
+    by_name,
+)
+
+VARIANTS = {
+    "auto": Auto(),
+    "apgd": APGD(),
+    "apgd-fixed-step": APGD(step="fixed"),
+    "gauss-seidel-plain": GaussSeidel(acceleration="none"),
+    "gauss-seidel-symmetric": GaussSeidel(acceleration="none", order="symmetric"),
+    "gauss-seidel-over-relaxed": GaussSeidel(acceleration="none", relaxation=1.2),
+    "gauss-seidel-nesterov": GaussSeidel(),
+    "gauss-seidel-nncg": GaussSeidel(acceleration="nncg"),
+    "gauss-seidel-anderson": GaussSeidel(acceleration="anderson"),
+    "gauss-seidel-block-sparse": GaussSeidel(form="block-sparse"),
+    "jor-prox-row-sum": JORProx(strategy="row-sum"),
+    "jor-prox-adaptive": JORProx(strategy="adaptive"),
+    "sor-prox": SORProx(),
+    "sor-prox-normals-first": SORProx(order="normals-first"),
+    "sor-prox-adaptive": SORProx(strategy="adaptive"),
+    "newton": Newton(),
+    "newton-cold": Newton(warm_sweeps=0),
+    "newton-alart-curnier": Newton(formulation="alart-curnier", warm_sweeps=0),
+    "newton-fischer-burmeister": Newton(formulation="fischer-burmeister", warm_sweeps=0),
+    "fixed-point": FixedPoint(),
+    "fixed-point-apgd": FixedPoint(inner=APGD()),
+    "fixed-point-interior-point": FixedPoint(inner=InteriorPoint()),
+    "interior-point-dual": InteriorPoint(),
+    "interior-point-primal": InteriorPoint(form="primal"),
+    "lemke": Lemke(),
+}
+
+
+def takes(solver: ns.solvers.Solver, problem: ns.ContactProblem) -> bool:
+    """Whether the solver says that it takes the problem; what it refuses is tested by name below."""
+    try:
+        solver.check(problem)
+    except UnsupportedError:
+        return False
+    return True
+
+
+PAIRS = [
+    (problem, solver)
+    for problem in NAMED
+    for solver in VARIANTS
+    if takes(VARIANTS[solver], NAMED[problem].build())
+]
+
+
+def test_no_solver_is_left_out():
+    assert {solver for _, solver in PAIRS} == set(VARIANTS)
+
+
+@pytest.mark.parametrize(("problem_name", "name"), PAIRS)
+def test_every_solver_on_every_named_problem(problem_name, name):
+    named, solver = NAMED[problem_name], VARIANTS[name]
+    problem = named.build()
+    solution = ns.solve(problem, solver, tolerance=1e-11)
+    assert solution.status is Status.SOLVED
+    assert solution.certificate.holds(1e-11)
+    scale = 1.0 + max(np.abs(problem.free_velocity).max(initial=0.0), 1.0)
+    if named.impulses is not None:
+        np.testing.assert_allclose(solution.impulses, named.impulses, atol=1e-9 * scale)
+    np.testing.assert_allclose(solution.velocity, named.velocity, atol=1e-9 * scale)
+    np.testing.assert_allclose(solution.contact_velocities, named.contact_velocities, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("law", ["coulomb", "relaxed"])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_sliding_ball_to_ten_digits_under_both_laws(name, law):
+    """What takes one law alone goes through the composition that takes the other."""
+    solver, problem = VARIANTS[name], sliding_ball(law)
+    if not takes(solver, problem):
+        composed = {
+            "interior-point-dual": FixedPoint(inner=InteriorPoint()),
+            "interior-point-primal": FixedPoint(inner=InteriorPoint(form="primal")),
+            "fixed-point": FixedPoint().inner,
+            "fixed-point-apgd": APGD(),
+            "fixed-point-interior-point": InteriorPoint(),
+            "newton-alart-curnier": Newton(formulation="natural-map", warm_sweeps=0),
+        }
+        solver = composed[name]
+    solution = ns.solve(problem, solver, tolerance=1e-11)
+    normal = 0.0981 if law == "coulomb" else 0.4981 / 1.14
+    np.testing.assert_allclose(solution.impulses, [normal, -0.2 * normal], rtol=0.0, atol=1e-10)
+
+
+def test_registry_is_complete_and_names_the_valid_ones():
+    tested = {solver.name for solver in VARIANTS.values()}
+    assert tested == set(REGISTRY)
+    with pytest.raises(OptionError, match="gauss-seidel"):
+        by_name("gauss")
+
+
+# ---- hyperstatic and random problems ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("speed", [0.0, 1.0])
+def test_cube_has_one_velocity_for_all_solvers(name, speed):
+    """Forces of four corners are not unique, the velocity is."""
+    solver, problem = VARIANTS[name], cube_on_plane(speed)
+    if not takes(solver, problem):
+        solver = FixedPoint(inner=InteriorPoint()) if "interior" in name else solver
+    if not takes(solver, problem):
+        assert name == "lemke"
+        problem = problem.with_law("pyramid(8)")  # a corner of the octagon points along the motion
+    solution = ns.solve(problem, solver, tolerance=1e-11)
+    lost = 0.3 * 0.0981 if speed else 0.0
+    np.testing.assert_allclose(solution.velocity, [speed - lost, 0, 0, 0, 0, 0], atol=1e-9)
+
+
+RANDOM = [
+    (seed, contacts, ratio, friction, joints)
+    for seed, (contacts, ratio, friction, joints) in enumerate(
+        [
+            (1, 1.0, 0.5, 0), (2, 1e6, 2.0, 0), (3, 1e3, 0.0, 0), (5, 1e2, 1.0, 1), (8, 1e6, 0.3, 0),
+            (12, 1.0, 2.0, 2), (16, 1e4, 1.0, 0), (20, 1e6, 0.5, 3), (27, 1e2, 0.2, 0), (33, 1e5, 1.0, 0),
+            (40, 1.0, 0.7, 2), (50, 1e6, 2.0, 0), (50, 1e3, 0.3, 0),
+        ]
+    )
+]  # fmt: skip
+FIRM = ("auto", "newton")
+"""Solvers that must solve every one of these."""
+
+
+def weighted_velocity(problem: ns.ContactProblem, solution: ns.Solution) -> np.ndarray:
+    """Contact and joint velocities in √J, which brings all of them to one unit."""
+    flat = np.concatenate([solution.contact_velocities, solution.joint_velocities])
+    return problem.layout.pad(flat) * np.sqrt(problem.cones.weight)
+
+
+@pytest.mark.parametrize(("seed", "contacts", "ratio", "friction", "joints"), RANDOM)
+@pytest.mark.parametrize("law", ["coulomb", "relaxed"])
+def test_random_problems(law, seed, contacts, ratio, friction, joints):
+    """Certified or said not to be; under the relaxed law all certified velocities are the same one.
+
+    With residual ε the objective is within O(ε²) … O(ε) of its minimum, so velocities differ by √ε at the
+    worst; 1e-10 is asked for and 1e-4 of the largest velocity is allowed.
+    """
+    problem = random_problem(
+        seed, contacts=contacts, mass_ratio=ratio, largest_friction=friction, joint_rows=joints, law=law
+    )
+    velocities = {}
+    for name, solver in VARIANTS.items():
+        if not takes(solver, problem):
+            continue
+        solution = ns.solve(
+            problem, solver, tolerance=1e-10, max_iterations=3000, time_limit=2.0, throw=False
+        )
+        assert (solution.status is Status.SOLVED) == solution.certificate.holds(1e-10), name
+        if solution.status is Status.SOLVED:
+            velocities[name] = weighted_velocity(problem, solution)
+        else:
+            assert name not in FIRM, (name, solution)
+    assert set(FIRM) <= set(velocities)
+    if law == "relaxed":
+        reference = velocities["newton"]
+        size = np.abs(problem.free_blocks * np.sqrt(problem.cones.weight)).max()
+        for name, velocity in velocities.items():
+            np.testing.assert_allclose(velocity, reference, atol=1e-4 * size, err_msg=name)
+
+
+def test_exact_law_can_have_two_answers_and_both_are_certified():
+    """A rod against a wall of high friction (Painlevé): sticking without pressure, or jammed.
+
+    N = [[1, −1.5], [−1.5, 3]], q = (0.1, −1): open with γ = 0 would need u_n = 0.1 ≥ 0, which holds. Jammed
+    and sticking: γ = −N⁻¹q = (1.6, 1.1333…), |γ_t| ≤ μ γ_n for μ = 1. Both satisfy Coulomb's law.
+    """
+    n, q = np.array([[1.0, -1.5], [-1.5, 3.0]]), np.array([0.1, -1.0])
+    problem = ns.ContactProblem(delassus=n, free_velocity=q, friction=[1.0])
+    for answer in ([0.0, 0.0], -np.linalg.solve(n, q)):
+        found = ns.solve(problem, GaussSeidel(), initial=answer, tolerance=1e-12)
+        assert found.certificate.holds(1e-12)
+    open_, jammed = [
+        ns.problem.certificate.certify(problem, np.array(answer), np.zeros(0), None)
+        for answer in ([0.0, 0.0], -np.linalg.solve(n, q))
+    ]
+    assert open_.holds(1e-8)
+    assert jammed.holds(1e-8)
+
+
+def test_mass_ratio_and_rank_deficiency_are_real():
+    problem = random_problem(11, contacts=50, mass_ratio=1e6)
+    matrix = problem.operator.matrix().toarray()
+    assert np.linalg.matrix_rank(matrix) < len(matrix)
+    assert problem.mass[:, 0].max() / problem.mass[:, 0].min() > 1e3
+
+
+@pytest.mark.parametrize("law", ["coulomb", "relaxed"])
+def test_packing_does_not_gain_energy(law):
+    """v = M⁻¹(k + Dγ) has at most the kinetic energy of M⁻¹k where no gap is negative."""
+    problem = sphere_packing(100, law=law)
+    solution = ns.solve(problem, tolerance=1e-9)
+    mass = problem.mass.ravel()
+    before = problem.momentum / mass
+    assert mass @ solution.velocity**2 <= mass @ before**2 * (1.0 + 1e-9)
+    assert solution.certificate.dissipation >= -1e-12
+
+
+# ---- pyramids ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sides", [4, 8, 16])
+def test_pyramid_solvers_agree(sides):
+    problem = random_problem(3, contacts=6, mass_ratio=10.0, law=f"pyramid({sides})")
+    found = {
+        name: ns.solve(problem, VARIANTS[name], tolerance=1e-9, max_iterations=200_000)
+        for name in ("lemke", "apgd", "sor-prox-adaptive", "auto")
+    }
+    for name, solution in found.items():
+        assert solution.certificate.holds(1e-9), name
+    assert "lemke" in found["auto"].statistics.note
+
+
+@pytest.mark.parametrize("sides", [4, 8, 16, 32])
+def test_pyramid_comes_close_to_the_cone(sides):
+    """A particle gliding off the axes: friction acts along the nearest corner, at most π/m away.
+
+    γ_n = 1, μ = 0.5: the chord between the two friction forces is 2·0.5·sin(angle/2). With 32 sides
+    friction turns the velocity to the middle between two corners, and acts between them.
+    """
+    direction = 0.3
+    problem = ns.ContactProblem(
+        mass=np.eye(3), jacobian=[[0, 1, 0], [0, 0, 1], [1, 0, 0]], friction=[0.5],
+        momentum=[3.0 * np.cos(direction), 3.0 * np.sin(direction), -1.0], law=f"pyramid({sides})",
+    )  # fmt: skip
+    exact = np.array([1.0, -0.5 * np.cos(direction), -0.5 * np.sin(direction)])
+    corner = 2.0 * np.pi / sides * round(direction / (2.0 * np.pi / sides))
+    solution = ns.solve(problem, Lemke(), tolerance=1e-12)
+    error = np.linalg.norm(solution.impulses - exact)
+    if sides < 32:
+        assert error == pytest.approx(2.0 * 0.5 * np.sin(abs(corner - direction) / 2.0), abs=1e-12)
+    assert error <= 2.0 * 0.5 * np.sin(np.pi / sides / 2.0)
+
+
+@pytest.mark.parametrize("load", [(2.0, -20.6, 0.0), (10.0, -20.6, 0.0), (0.0, -20.6, 4.0)])
+def test_planar_pyramid_is_the_planar_cone(load):
+    problem = planar_block(load)
+    cone = ns.solve(problem, Newton(), tolerance=1e-11)
+    pyramid = ns.solve(problem.with_law("pyramid(4)"), Lemke(), tolerance=1e-11)
+    np.testing.assert_allclose(pyramid.velocity, cone.velocity, atol=1e-9)
+
+
+def test_lemke_says_what_it_cannot_do():
+    with pytest.raises(UnsupportedError, match="pyramid"):
+        ns.solve(cube_on_plane(), Lemke())
+    with pytest.raises(UnsupportedError, match="unknowns"):
+        ns.solve(sphere_packing(200, law="pyramid(8)"), Lemke())
+
+
+# ---- the shared loop --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_warm_start_from_the_solution_needs_no_iteration(name):
+    solver, problem = VARIANTS[name], planar_block((10.0, -20.6, 0.0))
+    if not takes(solver, problem):
+        problem = problem.with_law("relaxed")
+    first = ns.solve(problem, solver, tolerance=1e-10)
+    again = ns.solve(problem, solver, tolerance=1e-9, initial=first)
+    assert again.statistics.iterations == 0
+    np.testing.assert_array_equal(again.impulses, first.impulses)
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name not in ("lemke", "newton", "auto")])
+def test_iteration_limit_is_kept_and_said(name):
+    solver = VARIANTS[name]
+    problem = random_problem(5, contacts=30)
+    if not takes(solver, problem):
+        problem = problem.with_law("relaxed")
+    solution = ns.solve(problem, solver, tolerance=1e-14, max_iterations=2, throw=False)
+    assert solution.statistics.iterations <= 2
+    assert solution.status in (Status.ITERATION_LIMIT, Status.STALLED)
+    assert not solution.certificate.holds(1e-14)
+    with pytest.raises(ns.SolveError, match="relative residual") as caught:
+        ns.solve(problem, solver, tolerance=1e-14, max_iterations=2)
+    assert caught.value.solution.status is solution.status
+
+
+def test_time_limit_is_kept_and_said():
+    problem = random_problem(4, contacts=50, mass_ratio=1e6, largest_friction=2.0)
+    solution = ns.solve(problem, APGD(), tolerance=1e-15, time_limit=0.05, max_iterations=10**9, throw=False)
+    assert solution.status is Status.TIME_LIMIT
+    assert solution.statistics.time < 1.0
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_history_has_every_iteration(name):
+    solver, problem = VARIANTS[name], planar_block((10.0, -20.6, 0.0))
+    if not takes(solver, problem):
+        problem = problem.with_law("relaxed")
+    solution = ns.solve(problem, solver, tolerance=1e-9, record=True)
+    history = solution.statistics.history
+    assert history.iteration[0] == 0
+    assert history.iteration[-1] == solution.statistics.iterations
+    if name not in ("lemke", "interior-point-dual", "interior-point-primal"):  # these count inside one call
+        np.testing.assert_array_equal(history.iteration, np.arange(solution.statistics.iterations + 1))
+    assert history.residual[-1] <= 1e-9
+    assert np.all(np.isfinite(history.objective))
+    assert np.all(np.diff(history.time) >= 0.0)
+    flat = np.concatenate([solution.impulses, solution.joint_impulses])
+    n = problem.operator.matrix()
+    objective = 0.5 * flat @ (n @ flat) + flat @ problem.free_velocity
+    assert history.objective[-1] == pytest.approx(objective, rel=1e-9)
+
+
+def test_relaxed_objective_falls_to_its_minimum():
+    """APGD's recorded objective ends at the optimum that the interior-point method finds."""
+    problem = random_problem(5, contacts=12, mass_ratio=10.0, law="relaxed")
+    apgd = ns.solve(problem, APGD(), tolerance=1e-9, record=True)
+    conic = ns.solve(problem, InteriorPoint(), tolerance=1e-9, record=True)
+    objective = apgd.statistics.history.objective
+    assert objective[-1] == pytest.approx(conic.statistics.history.objective[-1], rel=1e-7)
+    assert objective[-1] <= objective.min() + 1e-9 * abs(objective.min())
+
+
+def test_same_call_gives_the_same_bits():
+    problem = sphere_packing(60)
+    first, second = (ns.solve(problem, tolerance=1e-9) for _ in range(2))
+    assert first.impulses.tobytes() == second.impulses.tobytes()
+
+
+def test_factored_and_block_sparse_sweeps_are_the_same_iteration():
+    problem = sphere_packing(60)
+    results = [
+        ns.solve(
+            problem,
+            GaussSeidel(acceleration="none", form=form),
+            tolerance=1e-13,
+            max_iterations=25,
+            throw=False,
+        ).impulses
+        for form in ("factored", "block-sparse")
+    ]
+    np.testing.assert_allclose(results[0], results[1], atol=1e-12)
+
+
+# ---- defined outcomes -------------------------------------------------------------------------------
+
+
+def test_contradicting_joints_are_infeasible():
+    """One coordinate told to stand still and to move at 1 m/s."""
+    problem = ns.ContactProblem(
+        mass=np.eye(3),
+        jacobian=[[0.0], [0.0], [1.0]],
+        friction=[0.0],
+        momentum=[0.0, 0.0, -1.0],
+        joint_jacobian=[[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]],
+        joint_bias=[0.0, -1.0],
+    )
+    for solver in (Auto(), GaussSeidel(), APGD(), Newton(), FixedPoint(), SORProx(), Lemke()):
+        solution = ns.solve(problem, solver, max_iterations=500, throw=False)
+        assert solution.status is Status.INFEASIBLE, solver
+    for form in ("dual", "primal"):
+        solver = InteriorPoint(form=form)
+        assert ns.solve(problem.with_law("relaxed"), solver, throw=False).status is Status.INFEASIBLE
+
+
+def test_redundant_joints_are_not_a_contradiction():
+    problem = ns.ContactProblem(
+        mass=np.eye(3),
+        jacobian=[[0.0], [0.0], [1.0]],
+        friction=[0.0],
+        momentum=[1.0, 0.0, -1.0],
+        joint_jacobian=[[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]],
+        joint_bias=[-0.5, -0.5],
+    )
+    for name, solver in VARIANTS.items():
+        target = problem if takes(solver, problem) else problem.with_law("relaxed")
+        solution = ns.solve(target, solver, tolerance=1e-9)
+        np.testing.assert_allclose(solution.velocity, [0.5, 0.0, 0.0], atol=1e-8, err_msg=name)
+
+
+def test_relaxed_law_without_a_solution_is_infeasible():
+    """Two walls that close in on a particle faster than it can move."""
+    problem = ns.ContactProblem(
+        mass=np.eye(1), jacobian=[[1.0, -1.0]], friction=[0.0, 0.0], bias=[-1.0, -1.0], law="relaxed"
+    )
+    for form in ("dual", "primal"):
+        solution = ns.solve(problem, InteriorPoint(form=form), throw=False)
+        assert solution.status is Status.INFEASIBLE
+    for solver in (GaussSeidel(), APGD(), Newton(), Auto(), SORProx()):
+        solution = ns.solve(problem, solver, max_iterations=300, throw=False)
+        assert solution.status is not Status.SOLVED
+
+
+def test_bad_initial_impulses():
+    problem = sliding_ball()
+    with pytest.raises(ProblemError, match="3 impulses"):
+        ns.solve(problem, initial=[0.0, 0.0, 0.0])
+    with pytest.raises(ProblemError, match="finite"):
+        ns.solve(problem, initial=[0.0, math.nan])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: GaussSeidel(acceleration="warp"), "nesterov"),
+        (lambda: GaussSeidel(order="random"), "symmetric"),
+        (lambda: GaussSeidel(relaxation=2.0), "positive"),
+        (lambda: GaussSeidel(relaxation=0.0), "positive"),
+        (lambda: APGD(step="big"), "adaptive"),
+        (lambda: JORProx(strategy="magic"), "row-sum"),
+        (lambda: SORProx(omega=-1.0), "positive"),
+        (lambda: SORProx(r=[1.0, 0.0]), "positive"),
+        (lambda: Newton(formulation="other"), "natural-map"),
+        (lambda: InteriorPoint(form="both"), "primal"),
+        (lambda: FixedPoint(tightening=0.0), "positive"),
+        (lambda: ns.solve(sliding_ball(), tolerance=0.0), "tolerance"),
+        (lambda: ns.solve(sliding_ball(), time_limit=-1.0), "time_limit"),
+        (lambda: ns.solve(sliding_ball(), max_iterations=-1), "max_iterations"),
+        (lambda: ns.solve(sliding_ball(), APGD(anti_relaxation=False)), "with_law"),
+        (lambda: ns.solve(sliding_ball("relaxed"), APGD(anti_relaxation=True)), "with_law"),
+        (lambda: ns.solve(sliding_ball(), SORProx(r=[1.0, 2.0, 3.0])), "one per row"),
+    ],
+)
+def test_bad_options_name_the_cure(make, message):
+    with pytest.raises(OptionError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ns.solve(sliding_ball(), InteriorPoint()), "FixedPoint"),
+        (lambda: ns.solve(sliding_ball("relaxed"), FixedPoint()), "coulomb"),
+        (lambda: ns.solve(sliding_ball("relaxed"), Newton(formulation="alart-curnier")), "natural-map"),
+        (lambda: ns.solve(sliding_ball("pyramid(8)"), Newton()), "lemke"),
+        (
+            lambda: ns.solve(
+                ns.ContactProblem(delassus=[[1.0]], free_velocity=[-1.0], friction=[0.0], law="relaxed"),
+                InteriorPoint(form="primal"),
+            ),
+            "dual",
+        ),
+        (
+            lambda: ns.solve(
+                ns.ContactProblem(delassus=[[1.0]], free_velocity=[-1.0], friction=[0.0]),
+                GaussSeidel(form="factored"),
+            ),
+            "block-sparse",
+        ),
+    ],
+)
+def test_unsupported_problems_name_what_can(make, message):
+    with pytest.raises(UnsupportedError, match=message):
+        make()
+
+
+def test_mosek_is_used_or_its_absence_is_said():
+    """With a licence it must agree with the closed form; without, the error names the cure."""
+    problem, solver = sliding_ball("relaxed"), InteriorPoint(backend="mosek")
+    message = ""
+    try:
+        assert ns.solve(problem, solver).impulses[0] == pytest.approx(0.4981 / 1.14, abs=1e-7)
+    except MissingSolverError as error:
+        message = str(error)
+    assert message == "" or "nonsmooth[mosek]" in message or "licence" in message
+
+
+def test_user_factors_and_strategies_of_prox():
+    problem = planar_block((10.0, -20.6, 0.0))
+    wanted = [9.27, -2.781, 11.33, -3.399]
+    diagonal = problem.operator.matrix().diagonal()
+    for solver in (
+        SORProx(r=0.5 / diagonal),
+        JORProx(r=0.3),
+        JORProx(strategy="row-sum"),
+        SORProx(strategy="row-sum", omega=1.5),
+    ):
+        np.testing.assert_allclose(ns.solve(problem, solver, tolerance=1e-11).impulses, wanted, atol=1e-8)
+
+
+def test_delassus_form_gives_the_same_impulses():
+    full = random_problem(2, contacts=8, joint_rows=2)
+    bare = ns.ContactProblem(
+        delassus=full.operator.matrix(),
+        free_velocity=np.concatenate([full.free_velocity, full.joint_free_velocity]),
+        joint_rows=2,
+        friction=full.friction,
+    )
+    first, second = (ns.solve(problem, Newton(), tolerance=1e-11) for problem in (full, bare))
+    assert second.velocity is None
+    np.testing.assert_allclose(second.contact_velocities, first.contact_velocities, atol=1e-7)
+
+
+def test_auto_says_what_it_picked_and_why():
+    easy = ns.solve(sphere_packing(60), tolerance=1e-8)
+    assert "gauss-seidel" in easy.statistics.note
+    hard = random_problem(13, contacts=45, mass_ratio=1e6, largest_friction=2.0)
+    solution = ns.solve(hard, Auto(window=20), tolerance=1e-10)
+    assert "newton" in solution.statistics.note
+    assert "crawled" in solution.statistics.note
