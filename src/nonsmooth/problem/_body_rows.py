@@ -1,8 +1,8 @@
-"""Finding bodies in a Jacobian that came as a matrix, so that it can take the fast path."""
+"""Jacobians by body and Jacobians as matrices, and the ways between them."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from nonsmooth.problem.layout import Layout, group_rows
 from nonsmooth.problem.mass import BodyMass
+
+if TYPE_CHECKING:
+    from nonsmooth.problem.contact_problem import ContactProblem
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -46,3 +49,30 @@ def rows_by_body(
     rows = np.zeros((layout.blocks, 2, 3, 6))
     rows[block[column], side, component[column], mass.slot[coordinate]] = entries.data
     return layout, bodies, rows
+
+
+def stacked(jacobian: Any, joint_jacobian: Any) -> Any:
+    """[D G] from two matrices."""
+    return sp.csc_array(sp.hstack([sp.csc_array(jacobian), sp.csc_array(joint_jacobian)]))
+
+
+def matrix_of_blocks(problem: ContactProblem) -> Any:
+    """[D G] of a problem given by blocks, one column per row of the user's flat vector."""
+    present = np.arange(problem.jacobian.shape[2]) < problem.components[:, None]
+    contact, component = np.nonzero(present)
+    values = np.concatenate([problem.jacobian[contact, :, component], problem.joint_jacobian])  # (rows, 2, 6)
+    bodies = np.concatenate([problem.bodies[contact], problem.joint_bodies])
+    moving = np.broadcast_to(bodies[:, :, None] >= 0, values.shape)
+    coordinate = 6 * bodies[:, :, None] + np.arange(6)
+    column = np.broadcast_to(np.arange(len(values))[:, None, None], values.shape)
+    shape = (6 * len(problem.mass), problem.layout.rows)
+    return sp.csc_array((values[moving], (coordinate[moving], column[moving])), shape=shape)
+
+
+def block_velocities(problem: ContactProblem, velocity: Floats) -> Floats:
+    """[D G]ᵀ v of a problem given by blocks, flat."""
+    by_body = np.concatenate([velocity.reshape(-1, 6), np.zeros((1, 6))])  # index −1 is ground
+    contact = np.einsum("csdk,csk->cd", problem.jacobian, by_body[problem.bodies])
+    present = np.arange(contact.shape[1]) < problem.components[:, None]
+    joint = np.einsum("rsk,rsk->r", problem.joint_jacobian, by_body[problem.joint_bodies])
+    return np.concatenate([contact[present], joint])

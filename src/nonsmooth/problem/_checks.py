@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nonsmooth.errors import ProblemError
+from nonsmooth.problem.layout import Layout
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -152,6 +153,30 @@ def nearly_symmetric(name: str, value: Any) -> None:
     if worst > _DELASSUS_SYMMETRY * scale:
         raise ProblemError(
             f"{name} is not symmetric (by {worst:g}): W = DᵀM⁻¹D is; check how it was assembled"
+        )
+
+
+def movable(diagonal: Floats, layout: Layout) -> None:
+    """Raise if a contact or a joint row moves nothing: a row of zeros has no answer.
+
+    `diagonal` (blocks, 3) is that of the Delassus matrix.
+    """
+    rows = diagonal.reshape(-1)[layout.slot]
+    if np.any(rows < 0.0):
+        raise ProblemError(
+            f"delassus has a negative diagonal entry at index {int(np.argmax(rows < 0.0))}: "
+            "W = DᵀM⁻¹D must be positive semidefinite"
+        )
+    stuck = np.flatnonzero(diagonal[: layout.contacts, 0] == 0.0)
+    if len(stuck):
+        raise ProblemError(
+            f"contact {stuck[0]} moves no body along its normal (its diagonal of the Delassus matrix is 0): "
+            "leave out contacts between fixed bodies"
+        )
+    joint = rows[layout.contact_rows :]
+    if np.any(joint == 0.0):
+        raise ProblemError(
+            f"joint row {int(np.argmax(joint == 0.0))} moves no body: leave out joints between fixed bodies"
         )
 
 

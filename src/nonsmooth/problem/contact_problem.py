@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem import _checks as check
-from nonsmooth.problem._body_rows import rows_by_body
+from nonsmooth.problem._body_rows import block_velocities, matrix_of_blocks, rows_by_body, stacked
 from nonsmooth.problem._residual_kernels import Cones, squared_residual, squared_velocity
 from nonsmooth.problem.laws import COULOMB, Law
 from nonsmooth.problem.layout import Layout, group_rows
@@ -144,7 +144,7 @@ class ContactProblem:
                     )
                 self._init_from_matrices(mass, jacobian, friction, components, joint_jacobian)
             self._init_right_hand_side(momentum, bias, joint_bias)
-        self._check_movable()
+        check.movable(np.einsum("bkk->bk", self.operator.diagonal_blocks), self.layout)
         for value in self.__dict__.values():
             check.freeze(value)
         self._sealed = True
@@ -212,7 +212,8 @@ class ContactProblem:
         if np.any(self.components > width):
             worst = int(np.argmax(self.components > width))
             raise ProblemError(
-                f"components[{worst}] is {self.components[worst]}, but blocks of the jacobian have {width} rows"
+                f"components[{worst}] is {self.components[worst]}, "
+                f"but the jacobian's blocks have {width} rows"
             )
         self.bodies = check.body_indices("bodies", bodies, count, body_mass.bodies)
         if joint_jacobian is None and joint_bodies is not None:
@@ -268,7 +269,7 @@ class ContactProblem:
                 f"joint_jacobian has {self.joint_jacobian.shape[0]} rows and mass has {size}: "
                 "G must have one row per generalised velocity (is it transposed?)"
             )
-        both = sp.csc_array(sp.hstack([sp.csc_array(self.jacobian), sp.csc_array(self.joint_jacobian)]))
+        both = stacked(self.jacobian, self.joint_jacobian)
         both.eliminate_zeros()
         for body_mass in body_masses(self.mass):
             found = rows_by_body(body_mass, both, self.components)
@@ -302,28 +303,6 @@ class ContactProblem:
         moved = self._rows_of(self._mass.solve(self.momentum))
         flat = moved + np.concatenate([self.bias, self.joint_bias])
         self.free_velocity, self.joint_free_velocity = self._split(flat)
-
-    def _check_movable(self) -> None:
-        """Every contact must be able to move: a row of zeros has no answer."""
-        diagonal = np.einsum("bkk->bk", self.operator.diagonal_blocks)
-        rows = diagonal.reshape(-1)[self.layout.slot]
-        if np.any(rows < 0.0):
-            raise ProblemError(
-                f"delassus has a negative diagonal entry at index {int(np.argmax(rows < 0.0))}: "
-                "W = DᵀM⁻¹D must be positive semidefinite"
-            )
-        contact = self.layout.contacts
-        stuck = np.flatnonzero(~(diagonal[:contact, 0] > 0.0))
-        if len(stuck):
-            raise ProblemError(
-                f"contact {stuck[0]} moves no body along its normal (its diagonal of the Delassus matrix is "
-                f"{diagonal[stuck[0], 0]:g}): leave out contacts between fixed bodies"
-            )
-        joint = rows[self.layout.contact_rows :]
-        if np.any(joint == 0.0):
-            raise ProblemError(
-                f"joint row {int(np.argmax(joint == 0.0))} moves no body: leave out joints of fixed bodies"
-            )
 
     # ---- what it says ---------------------------------------------------------------------------
 
@@ -426,32 +405,13 @@ class ContactProblem:
 
     def mass_matrix(self) -> Any:
         """M as a scipy sparse array."""
-        if isinstance(self._mass, BodyMass):
-            mass = self._mass
-            row = np.broadcast_to(
-                np.arange(mass.bodies)[:, None, None] * 6 + np.arange(6)[:, None], mass.blocks.shape
-            )
-            column = np.swapaxes(row, 1, 2)
-            size = 6 * mass.bodies
-            full = sp.csr_array((mass.blocks.ravel(), (row.ravel(), column.ravel())), shape=(size, size))
-            full.eliminate_zeros()
-            place = 6 * mass.body + mass.slot
-            return full[place][:, place]
-        return sp.csr_array(self.mass)
+        return self._mass.sparse() if isinstance(self._mass, BodyMass) else sp.csr_array(self.mass)
 
     def row_matrix(self) -> Any:
         """[D G] as a scipy sparse array: one row per generalised velocity, one column per row."""
         if self.jacobian.ndim == 2:
-            return sp.csc_array(sp.hstack([sp.csc_array(self.jacobian), sp.csc_array(self.joint_jacobian)]))
-        present = np.arange(self.jacobian.shape[2]) < self.components[:, None]
-        contact, component = np.nonzero(present)
-        values = np.concatenate([self.jacobian[contact, :, component], self.joint_jacobian])  # (rows, 2, 6)
-        bodies = np.concatenate([self.bodies[contact], self.joint_bodies])
-        moving = np.broadcast_to(bodies[:, :, None] >= 0, values.shape)
-        dof = 6 * bodies[:, :, None] + np.arange(6)
-        column = np.broadcast_to(np.arange(len(values))[:, None, None], values.shape)
-        shape = (6 * len(self.mass), self.layout.rows)
-        return sp.csc_array((values[moving], (dof[moving], column[moving])), shape=shape)
+            return stacked(self.jacobian, self.joint_jacobian)
+        return matrix_of_blocks(self)
 
     # ---- variations -----------------------------------------------------------------------------
 
@@ -481,11 +441,7 @@ class ContactProblem:
 
     def _rows_of(self, velocity: Floats) -> Floats:
         """[D G]ᵀ v, flat."""
-        if self.jacobian.ndim == 2:
-            contact, joint = self.jacobian.T @ velocity, self.joint_jacobian.T @ velocity
-            return np.concatenate([np.asarray(contact).ravel(), np.asarray(joint).ravel()])
-        by_body = np.concatenate([velocity.reshape(-1, 6), np.zeros((1, 6))])  # index −1 is ground
-        contact = np.einsum("csdk,csk->cd", self.jacobian, by_body[self.bodies])
-        present = np.arange(contact.shape[1]) < self.components[:, None]
-        joint = np.einsum("rsk,rsk->r", self.joint_jacobian, by_body[self.joint_bodies])
-        return np.concatenate([contact[present], joint])
+        if self.jacobian.ndim == 4:
+            return block_velocities(self, velocity)
+        contact, joint = self.jacobian.T @ velocity, self.joint_jacobian.T @ velocity
+        return np.concatenate([np.asarray(contact).ravel(), np.asarray(joint).ravel()])

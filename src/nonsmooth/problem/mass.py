@@ -80,6 +80,18 @@ class BodyMass:
         """Inverse of `spread`."""
         return np.asarray(by_body[self.body, self.slot])
 
+    def sparse(self) -> Any:
+        """M as a scipy sparse array over the generalised coordinates."""
+        size = 6 * self.bodies
+        row = np.broadcast_to(
+            6 * np.arange(self.bodies)[:, None, None] + np.arange(6)[:, None], self.blocks.shape
+        )
+        column = np.swapaxes(row, 1, 2)
+        full = sp.csr_array((self.blocks.ravel(), (row.ravel(), column.ravel())), shape=(size, size))
+        full.eliminate_zeros()
+        place = 6 * self.body + self.slot
+        return full[place][:, place]
+
     def multiply(self, velocity: Floats) -> Floats:
         """M v."""
         return self.collect(np.einsum("bij,bj->bi", self.blocks, self.spread(velocity)))
