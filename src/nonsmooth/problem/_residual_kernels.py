@@ -24,17 +24,32 @@ class Cones(NamedTuple):
 
 
 @inlined_kernel
-def natural_map(cones, i, x, u0, u1, u2):
+def tilting_term(cones, i, u1, u2):
+    """s of block i: what the exact law adds to u_n."""
+    if cones.free[i] or cones.tilting == 0.0:
+        return 0.0
+    return tilt(u1, u2, cones.friction[i], cones.sides)
+
+
+@inlined_kernel
+def natural_map(cones, i, x, u0, u1, u2, s):
     """γ − Π_K(γ − ρ(u + s e_n)) of block i: zero exactly where the law holds."""
     rho = cones.weight[i, 0]
     if cones.free[i]:
         return rho * u0, cones.weight[i, 1] * u1, cones.weight[i, 2] * u2
     mu = cones.friction[i]
-    s = cones.tilting * tilt(u1, u2, mu, cones.sides)
     p0, p1, p2 = project_contact(
         x[i, 0] - rho * (u0 + s), x[i, 1] - rho * u1, x[i, 2] - rho * u2, mu, cones.sides
     )
     return x[i, 0] - p0, x[i, 1] - p1, x[i, 2] - p2
+
+
+@inlined_kernel
+def weighted_square(cones, i, r0, r1, r2):
+    """|r|²/ρ of block i, in J; the rows of a contact share one weight."""
+    if cones.free[i]:
+        return r0 * r0 / cones.weight[i, 0] + r1 * r1 / cones.weight[i, 1] + r2 * r2 / cones.weight[i, 2]
+    return (r0 * r0 + r1 * r1 + r2 * r2) / cones.weight[i, 0]
 
 
 @kernel
@@ -42,8 +57,9 @@ def squared_residual(cones, x, u):
     """Sum over the blocks of |natural map|²/ρ, in J."""
     total = 0.0
     for i in range(x.shape[0]):
-        r0, r1, r2 = natural_map(cones, i, x, u[i, 0], u[i, 1], u[i, 2])
-        total += r0 * r0 / cones.weight[i, 0] + r1 * r1 / cones.weight[i, 1] + r2 * r2 / cones.weight[i, 2]
+        s = tilting_term(cones, i, u[i, 1], u[i, 2])
+        r0, r1, r2 = natural_map(cones, i, x, u[i, 0], u[i, 1], u[i, 2], s)
+        total += weighted_square(cones, i, r0, r1, r2)
     return total
 
 
@@ -52,8 +68,7 @@ def squared_size(cones, x):
     """Sum over the blocks of |γ|²/ρ, in J."""
     total = 0.0
     for i in range(x.shape[0]):
-        for k in range(3):
-            total += x[i, k] * x[i, k] / cones.weight[i, k]
+        total += weighted_square(cones, i, x[i, 0], x[i, 1], x[i, 2])
     return total
 
 
@@ -82,14 +97,14 @@ def worst_violations(cones, x, u, worst):
             continue
         mu, sides = cones.friction[i], cones.sides
         root = math.sqrt(cones.weight[i, 0])
-        s = cones.tilting * tilt(u[i, 1], u[i, 2], mu, sides)
+        s = tilting_term(cones, i, u[i, 1], u[i, 2])
         z0, z1, z2 = u[i, 0] + s, u[i, 1], u[i, 2]
         p0, p1, p2 = project_contact(x[i, 0], x[i, 1], x[i, 2], mu, sides)
         cone = math.sqrt((x[i, 0] - p0) ** 2 + (x[i, 1] - p1) ** 2 + (x[i, 2] - p2) ** 2)
         d0, d1, d2 = project_contact(-z0, -z1, -z2, mu, sides)  # Moreau: distance of z from K*
         dual = math.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
         gap = abs(x[i, 0] * z0 + x[i, 1] * z1 + x[i, 2] * z2)
-        r0, r1, r2 = natural_map(cones, i, x, u[i, 0], u[i, 1], u[i, 2])
+        r0, r1, r2 = natural_map(cones, i, x, u[i, 0], u[i, 1], u[i, 2], s)
         natural = math.sqrt(r0 * r0 + r1 * r1 + r2 * r2)
         approach = max(0.0, -u[i, 0])
         work = x[i, 1] * u[i, 1] + x[i, 2] * u[i, 2]

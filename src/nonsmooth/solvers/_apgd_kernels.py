@@ -10,9 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from nonsmooth._jit import inlined_kernel, kernel
-from nonsmooth.problem._cone_kernels import project_contact, tilt
+from nonsmooth.problem._cone_kernels import project_contact
 from nonsmooth.problem._operator_kernels import accumulate, block_velocity, copy_into
-from nonsmooth.problem._residual_kernels import natural_map
+from nonsmooth.problem._residual_kernels import natural_map, tilting_term, weighted_square
+
+_ROUNDING = 1e-30
 
 
 class Iterate(NamedTuple):
@@ -26,13 +28,18 @@ class Iterate(NamedTuple):
     n_new: np.ndarray
     best: np.ndarray  # the paper's γ̂: the iterate with the smallest residual
     shift: np.ndarray  # (blocks,) the anti-relaxation term μ |u_t| of line 37
+    new_shift: np.ndarray  # the same at γ_{k+1}
     scalar: np.ndarray
 
 
 @inlined_kernel
 def _gradient_step(cones, it, q, t):
-    """Lines 10 and 14: γ_{k+1} = Π_K(y − t g), with g = N y + r. Returns |γ_{k+1} − y|²."""
+    """Lines 10 and 14: γ_{k+1} = Π_K(y − t g), with g = N y + r. Returns |γ_{k+1} − y|².
+
+    Zero if that is no more than rounding: the line search must not judge noise.
+    """
     squared = 0.0
+    size = 0.0
     for i in range(q.shape[0]):
         z0 = it.y[i, 0] - t * (it.n_y[i, 0] + q[i, 0] + it.shift[i])
         z1 = it.y[i, 1] - t * (it.n_y[i, 1] + q[i, 1])
@@ -41,7 +48,8 @@ def _gradient_step(cones, it, q, t):
             z0, z1, z2 = project_contact(z0, z1, z2, cones.friction[i], cones.sides)
         it.new[i, 0], it.new[i, 1], it.new[i, 2] = z0, z1, z2
         squared += (z0 - it.y[i, 0]) ** 2 + (z1 - it.y[i, 1]) ** 2 + (z2 - it.y[i, 2]) ** 2
-    return squared
+        size += z0 * z0 + z1 * z1 + z2 * z2
+    return squared if squared > _ROUNDING * size else 0.0
 
 
 @inlined_kernel
@@ -68,25 +76,25 @@ def _product(form, cones, it, q, w):
             + (n1 + q[i, 1]) * (x1 - it.gamma[i, 1])
             + (n2 + q[i, 2]) * (x2 - it.gamma[i, 2])
         )
-        r0, r1, r2 = natural_map(cones, i, it.new, u0 + q[i, 0], u1 + q[i, 1], u2 + q[i, 2])
-        squared += r0 * r0 / cones.weight[i, 0] + r1 * r1 / cones.weight[i, 1] + r2 * r2 / cones.weight[i, 2]
+        u0, u1, u2 = u0 + q[i, 0], u1 + q[i, 1], u2 + q[i, 2]
+        s = tilting_term(cones, i, u1, u2)
+        it.new_shift[i] = s
+        r0, r1, r2 = natural_map(cones, i, it.new, u0, u1, u2, s)
+        squared += weighted_square(cones, i, r0, r1, r2)
     return curvature, math.sqrt(squared), uphill
 
 
 @inlined_kernel
-def _advance(cones, it, q, beta):
+def _advance(it, beta):
     """Lines 18 and 33–38: y = γ_{k+1} + β (γ_{k+1} − γ_k), and the anti-relaxation term."""
-    for i in range(q.shape[0]):
+    for i in range(it.new.shape[0]):
         for k in range(3):
             new, n_new = it.new[i, k], it.n_new[i, k]
             it.y[i, k] = new + beta * (new - it.gamma[i, k])
             it.n_y[i, k] = n_new + beta * (n_new - it.n_gamma[i, k])
             it.gamma[i, k] = new
             it.n_gamma[i, k] = n_new
-        if cones.tilting > 0.0 and not cones.free[i]:
-            it.shift[i] = tilt(
-                it.n_gamma[i, 1] + q[i, 1], it.n_gamma[i, 2] + q[i, 2], cones.friction[i], cones.sides
-            )
+        it.shift[i] = it.new_shift[i]
 
 
 @kernel
@@ -99,7 +107,7 @@ def apgd(form, cones, q, it, w, adaptive, count, stop):
         squared = _gradient_step(cones, it, q, 1.0 / L)  # (9), (10)
         curvature, residual, uphill = _product(form, cones, it, q, w)  # (19)
         # (11): f(γ⁺) ≥ f(y) + gᵀ(γ⁺ − y) + ½ L |γ⁺ − y|² reads dᵀN d ≥ L |d|² for a quadratic f
-        while adaptive and squared > 0.0 and curvature >= L * squared and L < 1e300:
+        while adaptive and squared > 0.0 and curvature >= L * squared:
             L = 2.0 * L  # (12), (13)
             squared = _gradient_step(cones, it, q, 1.0 / L)  # (14)
             curvature, residual, uphill = _product(form, cones, it, q, w)
@@ -110,7 +118,7 @@ def apgd(form, cones, q, it, w, adaptive, count, stop):
         beta = theta * (1.0 - theta) / (theta * theta + new_theta)  # (17)
         if uphill > 0.0:  # (27)–(30)
             beta, new_theta = 0.0, 1.0
-        _advance(cones, it, q, beta)
+        _advance(it, beta)
         it.scalar[0] = new_theta
         it.scalar[1] = 0.9 * L if adaptive else L  # (31), (32)
         done += 1

@@ -13,6 +13,7 @@ import numpy as np
 from nonsmooth._jit import inlined_kernel, kernel
 from nonsmooth.problem._cone_kernels import project_round_cone
 from nonsmooth.problem._operator_kernels import add_impulse, block_velocity, copy_into
+from nonsmooth.problem._residual_kernels import weighted_square
 from nonsmooth.solvers._local_kernels import solve_contact
 
 
@@ -63,7 +64,7 @@ def sweep(form, cones, local, q, x, w, relaxation, backward):
     for k in range(blocks):
         i = blocks - 1 - k if backward else k
         d0, d1, d2 = visit(form, cones, local, q, i, x, w, relaxation)
-        change += d0 * d0 / cones.weight[i, 0] + d1 * d1 / cones.weight[i, 1] + d2 * d2 / cones.weight[i, 2]
+        change += weighted_square(cones, i, d0, d1, d2)
     return change
 
 
@@ -122,8 +123,9 @@ def nesterov_sweeps(
         for i in range(blocks):
             for k in range(3):
                 step = x[i, k] - before[i, k]
-                squared += step * step / cones.weight[i, k]
-                along -= step * (x[i, k] - answer[i, k]) / cones.weight[i, k]
+                share = step / cones.weight[i, k]
+                squared += step * share
+                along -= share * (x[i, k] - answer[i, k])
         change = math.sqrt(squared)
         t = momentum[0]
         if along > 0.0 or change > growth * momentum[1]:

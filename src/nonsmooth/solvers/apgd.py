@@ -63,7 +63,7 @@ class _APGDRun(Run):
         n_gamma = operator.apply(initial)
         self.iterate = kernels.Iterate(
             initial.copy(), n_gamma, initial.copy(), n_gamma.copy(), initial.copy(), n_gamma.copy(),
-            initial.copy(), np.zeros(problem.layout.blocks),
+            initial.copy(), np.zeros(problem.layout.blocks), np.zeros(problem.layout.blocks),
             np.array([1.0, self._first_l(initial), math.inf]),
         )  # fmt: skip
 

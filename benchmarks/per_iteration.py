@@ -1,0 +1,76 @@
+"""Cost of one iteration in ns per contact, against what memory bandwidth allows, on sphere packings.
+
+    python benchmarks/per_iteration.py
+
+The bound is bytes touched / copy bandwidth, the bandwidth measured in the same run with a copy of the
+same working set. Bytes are counted from the arrays that each pass of a kernel reads and writes; the
+bodies' velocities are counted once a pass. The ratio is what counts: 1 would be a plain copy.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from _bench import copy_bandwidth, machine
+
+from nonsmooth.library import sphere_packing
+from nonsmooth.problem import ContactProblem
+from nonsmooth.solvers import APGD, GaussSeidel, Goal, Solver
+
+VECTOR, SCALAR, COLUMNS, BODIES, BLOCK = 24, 8, 288, 8, 72
+LAW = 2 * SCALAR + 1  # friction, free and, where it is read, one number of the weight
+
+BYTES = {
+    # gradient step: y, N y, q, shift → new; scatter: new, columns; gather: columns, new, y, N y, γ, q,
+    # shift, weight → N new, new shift; best: new → best; advance: new, N new, γ, N γ → y, N y, γ, N γ, shift
+    "apgd": (4 * VECTOR + SCALAR + LAW)
+    + (VECTOR + COLUMNS + BODIES)
+    + (COLUMNS + BODIES + 7 * VECTOR + 2 * SCALAR + LAW)
+    + 2 * VECTOR
+    + (8 * VECTOR + 2 * SCALAR),
+    # one visit: columns, block, inverse, q, weight, x (read and written), multiplier (read and written)
+    "gauss-seidel": COLUMNS + BODIES + 2 * BLOCK + 4 * VECTOR + 2 * SCALAR + LAW,
+}
+# momentum: before ← x; x, before, answer, weight; x, answer → x, answer
+BYTES["gauss-seidel, nesterov"] = BYTES["gauss-seidel"] + 10 * VECTOR
+PASSES_OVER_BODIES = {"apgd": 3, "gauss-seidel": 2, "gauss-seidel, nesterov": 6}
+
+SOLVERS: dict[str, Solver] = {
+    "apgd": APGD(),
+    "gauss-seidel": GaussSeidel(acceleration="none"),
+    "gauss-seidel, nesterov": GaussSeidel(),
+}
+
+
+def nanoseconds(problem: ContactProblem, solver: Solver) -> float:
+    """ns per contact and iteration, over the first 20 of a cold solve, while contacts still move."""
+    iterations, best = 20, float("inf")
+    for _ in range(9):
+        run = solver.begin(problem, np.zeros((problem.layout.blocks, 3)), Goal())
+        run.advance(1, 0.0)
+        start = time.perf_counter()
+        done = run.advance(iterations, 0.0)
+        best = min(best, (time.perf_counter() - start) / done)
+    return best / problem.contacts * 1e9
+
+
+def main() -> None:
+    print(machine())
+    print(f"{'contacts':>9} {'solver':<24}{'ns':>8}{'bytes':>8}{'GB/s':>7}{'bound ns':>10}{'ratio':>7}")
+    for spheres in (218, 8950):
+        problem = sphere_packing(spheres)
+        for name, solver in SOLVERS.items():
+            bodies = PASSES_OVER_BODIES[name] * 48 * spheres / problem.contacts
+            touched = BYTES[name] + bodies
+            measured = nanoseconds(problem, solver)
+            bandwidth = copy_bandwidth(int(touched * problem.contacts))
+            bound = touched / bandwidth * 1e9
+            print(
+                f"{problem.contacts:>9} {name:<24}{measured:>8.1f}{touched:>8.0f}{bandwidth / 1e9:>7.1f}"
+                f"{bound:>10.1f}{measured / bound:>7.2f}"
+            )
+
+
+if __name__ == "__main__":
+    main()

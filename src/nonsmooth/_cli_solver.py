@@ -1,0 +1,61 @@
+"""A solver from the words of a command line: its name, and options as key=value."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Iterable
+from typing import Any
+
+from nonsmooth._cli_errors import advice
+from nonsmooth.errors import OptionError
+from nonsmooth.solvers import REGISTRY, Solver
+
+
+def solver_with(name: str, pairs: Iterable[str]) -> Solver:
+    """Build a solver with options given as key=value."""
+    if name not in REGISTRY:
+        raise OptionError(f"there is no solver {name!r}: {advice(name, list(REGISTRY))}")
+    kind = REGISTRY[name]
+    hints = typing.get_type_hints(kind)
+    valid = {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        key = key.strip().replace("-", "_")
+        if not equals:
+            raise OptionError(f"--option {pair}: give it as key=value")
+        if key not in valid:
+            known = f"choose one of {', '.join(valid)}" if valid else "it has none"
+            raise OptionError(f"solver {name} has no option {key!r}: {known}")
+        if key in options:
+            raise OptionError(f"--option {key} is given twice: give it once")
+        options[key] = _converted(f"--option {pair}", text.strip(), valid[key])
+    return kind(**options)
+
+
+def _converted(place: str, text: str, hint: Any) -> Any:
+    """Turn text into the type of a dataclass field: a number, a word, yes or no, a list, an inner solver."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        members = [member for member in typing.get_args(hint) if member is not type(None)]
+        if text.lower() == "none" and len(members) < len(typing.get_args(hint)):
+            return None
+        hint = members[0] if len(members) == 1 else list
+    if hint is str:
+        return text
+    if hint is bool:
+        answers = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if text.lower() not in answers:
+            raise OptionError(f"{place}: give true or false")
+        return answers[text.lower()]
+    if hint in (int, float):
+        try:
+            return hint(text)
+        except ValueError:
+            wanted = "a whole number" if hint is int else "a number"
+            raise OptionError(f"{place}: {text!r} is not {wanted}") from None
+    if hint is list:
+        numbers = [_converted(place, part, float) for part in text.split(",")]
+        return numbers if "," in text else numbers[0]
+    return solver_with(text, [])
