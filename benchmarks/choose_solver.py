@@ -14,9 +14,9 @@ import argparse
 import time
 
 import numpy as np
-from _bench import machine
 
 import nonsmooth as ns
+from _bench import machine
 from nonsmooth.library import random_problem, sphere_packing
 from nonsmooth.problem import ContactProblem
 from nonsmooth.solvers import APGD, Auto, FixedPoint, GaussSeidel, InteriorPoint, Newton, Solver, Status

@@ -12,8 +12,8 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from _bench import copy_bandwidth, machine
 
+from _bench import copy_bandwidth, machine
 from nonsmooth.library import sphere_packing
 from nonsmooth.problem import ContactProblem
 from nonsmooth.solvers import APGD, GaussSeidel, Goal, Solver

@@ -17,6 +17,7 @@ import dataclasses
 import io
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,9 @@ def blocks_of(page: Path) -> Iterator[Block]:
             yield Block(language, first + 1, lines[first:end], previous == "python")
             at, previous = end, language
         elif lines[at].strip():
+            assert not re.match(r"\s*(```|~~~)", lines[at]), (
+                f"{page.name}:{at + 1}: fences are ``` in column 1"
+            )
             previous = ""
         at += 1
 
@@ -180,11 +184,26 @@ def test_table_of_options_has_every_option_and_its_default() -> None:
             value = option.default_factory() if callable(option.default_factory) else option.default
             shown = f"{type(value).__name__}()" if option.name == "inner" else repr(value).replace("'", '"')
             row = rf"^\|.*\b{solver.__name__}\b.*\| `{option.name}` \| `{re.escape(shown)}` \|"
-            assert re.search(row, text, re.MULTILINE), f"no row for {solver.__name__}: {option.name} = {shown}"
+            assert re.search(row, text, re.MULTILINE), (
+                f"no row for {solver.__name__}: {option.name} = {shown}"
+            )
 
 
 def test_table_of_statuses_is_complete() -> None:
     assert list(table_rows("choosing-a-solver.md", "status")) == [status.name for status in Status]
+
+
+def test_table_of_rooms_is_the_import_contract() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text[text.index("| room |") :].split("\n\n")[0]
+    shown = [
+        name.strip("`/ ").removesuffix(".py")
+        for line in table.splitlines()[2:]
+        for name in line.split("|")[1].split(",")
+    ]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    assert shown == [name.removeprefix("nonsmooth.") for layer in layers for name in layer.split(" : ")]
 
 
 def test_version_is_the_same_everywhere() -> None:

@@ -159,7 +159,7 @@ class ContactProblem:
 
     def __repr__(self) -> str:
         return (
-            f"ContactProblem({self.contacts} contacts, {self.joint_rows} joint rows, law={self.law}, "
+            f"ContactProblem(contacts={self.contacts}, joint_rows={self.joint_rows}, law={self.law}, "
             f"{type(self.operator).__name__})"
         )
 

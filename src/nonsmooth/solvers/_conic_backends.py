@@ -83,8 +83,7 @@ def mosek(program: ConicProgram, tolerance: float, iterations: int, time_limit: 
     except package.Error as error:
         if "license" in str(error).lower():
             raise MissingSolverError(
-                f"Mosek is installed but not licensed ({error}): put a licence file in place, "
-                "or use backend='clarabel'"
+                "Mosek is installed but finds no licence: put its licence file in place, or use backend='clarabel'"
             ) from None
         return ConicAnswer(None, None, 0, Status.FAILED, str(error))
 

@@ -98,7 +98,8 @@ class _InteriorPointRun(Run):
         if answer.variables is not None:
             self.x = read_impulses(answer)
             self.estimate = 0.0
-            if self.solver.polish and self.residual() > self.goal.tolerance:
+            small = self.problem.layout.blocks <= Newton().largest
+            if self.solver.polish and small and self.residual() > self.goal.tolerance:
                 self._polish()
         return min(max(answer.iterations, 1), count)
 

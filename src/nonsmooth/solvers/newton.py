@@ -56,6 +56,8 @@ class Newton(Solver):
     """Gauss-Seidel sweeps in place of a Newton step that finds no decrease; doubled each time."""
     regularisation: float = 1e-2
     """α relative to the size of F (no unit: the equations are weighted)."""
+    largest: int = 5000
+    """Most contacts and joint blocks that are accepted: one sparse factorisation takes seconds there."""
 
     def __post_init__(self) -> None:
         choice("Newton", "formulation", self.formulation, tuple(_FORMULATIONS))
@@ -69,6 +71,11 @@ class Newton(Solver):
         if self.formulation == "alart-curnier" and not problem.law.exact:
             raise UnsupportedError(
                 "Newton(formulation='alart-curnier') is for the exact law: use 'natural-map' for relaxed"
+            )
+        if problem.layout.blocks > self.largest:
+            raise UnsupportedError(
+                f"newton would factorise {problem.layout.blocks} blocks (largest={self.largest}): "
+                "use gauss-seidel, or raise largest and have patience"
             )
 
     def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
@@ -105,6 +112,7 @@ class _NewtonRun(Run):
         if not self._newton_step():
             self._sweep(min(_MOST_SWEEPS, self.solver.rescue_sweeps * 2**self.rescues))
             self.rescues += 1
+        self.note = f"{self.sweeps} Gauss-Seidel sweeps, {self.rescues} Newton steps without decrease"
         self._keep()
         return 1
 
@@ -159,7 +167,6 @@ class _NewtonRun(Run):
         """Replace the iterate by what Gauss-Seidel makes of it."""
         sweeps = GaussSeidel().begin(self.problem, self.root * self.x, self.goal)
         self.sweeps += sweeps.advance(count, 0.0)
-        self.note = f"{self.sweeps} Gauss-Seidel sweeps, {self.rescues} Newton steps without decrease"
         self.x = sweeps.impulses / self.root
         self.recent.clear()
         self._keep()

@@ -76,7 +76,7 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
     clock = _Clock()
     limit = solver.default_iterations if goal.max_iterations is None else goal.max_iterations
     history: list[tuple[float, ...]] = []
-    if problem.idle_residual == 0.0:
+    if problem.idle_residual == 0.0 and (not start.any() or problem.residual_scale == 0.0):
         note = "nothing approaches: zero impulses are the solution"
         return _conclude(problem, Status.SOLVED, np.zeros_like(start), solver, 0, clock, history, note)
     run = solver.begin(problem, start, goal)
