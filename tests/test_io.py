@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Callable
@@ -219,19 +220,25 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
         write_problem(ball(), os.devnull)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-def test_protected_places(tmp_path: Path) -> None:
+def test_protected_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the system says where writing is not allowed; said for it here, as root may write anywhere."""
     path = tmp_path / "x.h5"
     write_problem(ball(), path)
-    path.chmod(0o444)
-    with pytest.raises(OSError, match="not a file that may be written"):
-        write_problem(ball(), path)
-    tmp_path.chmod(0o555)
-    try:
+    before = path.read_bytes()
+
+    def denied(*_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda *_: False)
+        with pytest.raises(OSError, match="not a file that may be written"):
+            write_problem(ball(), path)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", denied)
         with pytest.raises(PermissionError, match=r"cannot write .*y\.h5: Permission denied"):
             write_problem(ball(), tmp_path / "y.h5")
-    finally:
-        tmp_path.chmod(0o755)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["x.h5"]  # nothing half-written is left
 
 
 # ---- files that are wrong -------------------------------------------------------------------------------

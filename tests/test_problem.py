@@ -359,7 +359,7 @@ def test_shifted_adds_to_the_bias(scene):
 
 def test_repr_says_what_it_is(scene):
     text = repr(ContactProblem(**scene(13).block_arguments() | {"law": "pyramid(6)"}))
-    assert text == "ContactProblem(6 contacts, 8 joint rows, law=pyramid(6), FactoredOperator)"
+    assert text == "ContactProblem(contacts=6, joint_rows=8, law=pyramid(6), FactoredOperator)"
 
 
 def test_velocity_is_not_known_without_masses(scene):

@@ -83,7 +83,8 @@ def mosek(program: ConicProgram, tolerance: float, iterations: int, time_limit: 
     except package.Error as error:
         if "license" in str(error).lower():
             raise MissingSolverError(
-                "Mosek is installed but finds no licence: put its licence file in place, or use backend='clarabel'"
+                "Mosek is installed but finds no licence: put its licence file in place, "
+                "or use backend='clarabel'"
             ) from None
         return ConicAnswer(None, None, 0, Status.FAILED, str(error))
 
