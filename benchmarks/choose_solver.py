@@ -19,7 +19,18 @@ import nonsmooth as ns
 from _bench import machine
 from nonsmooth.library import random_problem, sphere_packing
 from nonsmooth.problem import ContactProblem
-from nonsmooth.solvers import APGD, Auto, FixedPoint, GaussSeidel, InteriorPoint, Newton, Solver, Status
+from nonsmooth.solvers import (
+    APGD,
+    Auto,
+    FixedPoint,
+    GaussSeidel,
+    InteriorPoint,
+    Lemke,
+    Newton,
+    Solver,
+    SORProx,
+    Status,
+)
 
 SOLVERS: dict[str, Solver] = {
     "auto": Auto(),
@@ -33,6 +44,8 @@ SOLVERS: dict[str, Solver] = {
     "apgd": APGD(),
     "fixed-point": FixedPoint(),
     "int. point": InteriorPoint(),
+    "sor-prox": SORProx(strategy="adaptive"),
+    "lemke": Lemke(),
 }
 TIME_LIMIT = 5.0
 
@@ -55,6 +68,11 @@ def families(quick: bool) -> dict[str, list[ContactProblem]]:
         for spheres in (30, 250) if quick else (30, 250, 2000):
             problem = sphere_packing(spheres, law=law)
             out[f"packing {problem.contacts}, {law}"] = [problem]
+    for contacts in (5, 20, 40) if quick else (5, 20, 40, 80):
+        out[f"random {contacts}, pyramid(8)"] = [
+            random_problem(seed, contacts=contacts, mass_ratio=10.0 ** (seed % 4), law="pyramid(8)")
+            for seed in range(count // 2)
+        ]
     return out
 
 

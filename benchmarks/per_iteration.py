@@ -32,8 +32,8 @@ BYTES = {
     # one visit: columns, block, inverse, q, weight, x (read and written), multiplier (read and written)
     "gauss-seidel": COLUMNS + BODIES + 2 * BLOCK + 4 * VECTOR + 2 * SCALAR + LAW,
 }
-# momentum: before ← x; x, before, answer, weight; x, answer → x, answer
-BYTES["gauss-seidel, nesterov"] = BYTES["gauss-seidel"] + 10 * VECTOR
+# momentum: the visit reads the last answer too; extrapolation: x, answer → x, answer
+BYTES["gauss-seidel, nesterov"] = BYTES["gauss-seidel"] + 5 * VECTOR
 PASSES_OVER_BODIES = {"apgd": 3, "gauss-seidel": 2, "gauss-seidel, nesterov": 6}
 
 SOLVERS: dict[str, Solver] = {

@@ -13,12 +13,17 @@ from nonsmooth._jit import inlined_kernel, kernel
 
 @inlined_kernel
 def project_round_cone(n, t1, t2, mu):
-    """Nearest point of K."""
-    t = math.sqrt(t1 * t1 + t2 * t2)
-    if n >= 0.0 and t <= mu * n:
-        return n, t1, t2
-    if mu * t <= -n:
+    """Nearest point of K.
+
+    Squares are compared, so that the root is taken on the boundary alone: it would hold up the branch.
+    """
+    tt = t1 * t1 + t2 * t2
+    if n >= 0.0:
+        if tt <= mu * mu * n * n:
+            return n, t1, t2
+    elif mu * mu * tt <= n * n:
         return 0.0, 0.0, 0.0
+    t = math.sqrt(tt)
     p = (n + mu * t) / (1.0 + mu * mu)
     if t == 0.0:
         return p, 0.0, 0.0

@@ -13,7 +13,7 @@ from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem import _operator_kernels as operator_kernels
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _gauss_seidel_kernels as kernels
-from nonsmooth.solvers._gauss_seidel_kernels import Local
+from nonsmooth.solvers._gauss_seidel_kernels import Local, Point
 from nonsmooth.solvers._local_kernels import invert_blocks
 from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive
 
@@ -89,71 +89,73 @@ class _Plain(Run):
                 "GaussSeidel(form='factored') needs masses by body: this problem is given by a matrix; "
                 "use form='block-sparse'"
             )
-        self.local = local_blocks(problem)
-        self.x = initial.copy()
-        self.w = operator.work()
-        operator_kernels.apply(self.form, self.x, self.w, np.empty_like(self.x))
         self.solver = solver
-        self.common = (solver.relaxation, solver.order == "symmetric")
+        self.equations = kernels.Equations(
+            self.form, problem.cones, local_blocks(problem), problem.free_blocks,
+            solver.relaxation, solver.order == "symmetric",
+        )  # fmt: skip
+        self.point = self._at(initial)
+
+    def _at(self, x: Floats) -> Point:
+        """The point of impulses x."""
+        copy, work = x.copy(), self.problem.operator.work()
+        operator_kernels.apply(self.form, copy, work, np.empty_like(copy))
+        return Point(copy, work)
 
     @property
     def impulses(self) -> Floats:
-        return self.x
+        return self.point.x
 
     def advance(self, count: int, stop: float) -> int:
-        done, self.estimate = kernels.plain_sweeps(
-            self.form, self.problem.cones, self.local, self.problem.free_blocks,
-            self.x, self.w, *self.common, count, stop,
-        )  # fmt: skip
+        done, self.estimate = self._sweeps(count, stop)
         self.step_length = self.estimate
         return int(done)
 
+    def _sweeps(self, count: int, stop: float) -> tuple[int, float]:
+        done, change = kernels.plain_sweeps(self.equations, self.point, count, stop)
+        return int(done), float(change)
 
-class _Nesterov(_Plain):
+
+class _Accelerated(_Plain):
+    """A run whose answer is not the point where the next sweep starts."""
+
     def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
         super().__init__(solver, problem, initial, goal)
-        self.answer, self.answer_w = self.x.copy(), self.w.copy()
-        self.before = np.empty_like(self.x)
+        self.answer = Point(self.point.x.copy(), self.point.w.copy())
+
+    @property
+    def impulses(self) -> Floats:
+        return self.answer.x
+
+
+class _Nesterov(_Accelerated):
+    def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+        super().__init__(solver, problem, initial, goal)
         self.momentum = np.array([1.0, math.inf])
 
-    @property
-    def impulses(self) -> Floats:
-        return self.answer
-
-    def advance(self, count: int, stop: float) -> int:
-        done, self.estimate = kernels.nesterov_sweeps(
-            self.form, self.problem.cones, self.local, self.problem.free_blocks,
-            self.x, self.w, self.answer, self.answer_w, self.before, *self.common,
-            self.momentum, self.solver.restart_growth, count, stop,
-        )  # fmt: skip
-        self.step_length = self.estimate
-        return int(done)
+    def _sweeps(self, count: int, stop: float) -> tuple[int, float]:
+        done, change = kernels.nesterov_sweeps(
+            self.equations, self.point, self.answer, self.momentum, self.solver.restart_growth, count, stop
+        )
+        return int(done), float(change)
 
 
-class _Conjugate(_Plain):
+class _Conjugate(_Accelerated):
     def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
         super().__init__(solver, problem, initial, goal)
-        self.answer = self.x.copy()
-        self.direction, self.direction_w = np.zeros_like(self.x), np.zeros_like(self.w)
-        self.before, self.before_w = np.empty_like(self.x), np.empty_like(self.w)
+        x, w = self.point
+        self.direction = Point(np.zeros_like(x), np.zeros_like(w))
+        self.before = Point(np.empty_like(x), np.empty_like(w))
         self.energy = np.zeros(1)
 
-    @property
-    def impulses(self) -> Floats:
-        return self.answer
-
-    def advance(self, count: int, stop: float) -> int:
-        done, self.estimate = kernels.nncg_sweeps(
-            self.form, self.problem.cones, self.local, self.problem.free_blocks,
-            self.x, self.w, self.answer, self.direction, self.direction_w,
-            self.before, self.before_w, *self.common,
-            self.energy, count, stop,
-        )  # fmt: skip
-        self.step_length = self.estimate
-        return int(done)
+    def _sweeps(self, count: int, stop: float) -> tuple[int, float]:
+        done, change = kernels.nncg_sweeps(
+            self.equations, self.point, self.answer, self.direction, self.before, self.energy, count, stop
+        )
+        return int(done), float(change)
 
 
-class _Anderson(_Plain):
+class _Anderson(_Accelerated):
     """Combine the last sweeps so that the combined change is smallest (type II), with a restart.
 
     The history is dropped when a sweep's change grows to more than twice the smallest.
@@ -161,43 +163,36 @@ class _Anderson(_Plain):
 
     def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
         super().__init__(solver, problem, initial, goal)
-        self.answer = self.x.copy()
         self.root = 1.0 / np.sqrt(problem.cones.weight)
         self.swept: list[Floats] = []
         self.changes: list[Floats] = []
         self.smallest = math.inf
 
-    @property
-    def impulses(self) -> Floats:
-        return self.answer
-
-    def advance(self, count: int, stop: float) -> int:
-        done = 0
-        while done < count and not self.estimate <= stop:
-            self._sweep_and_mix()
+    def _sweeps(self, count: int, stop: float) -> tuple[int, float]:
+        done, change = 0, math.inf
+        while done < count and not change <= stop:
+            change = self._sweep_and_mix()
             done += 1
-        self.step_length = self.estimate
-        return done
+        return done, change
 
-    def _sweep_and_mix(self) -> None:
-        before = self.x.copy()
-        kernels.plain_sweeps(
-            self.form, self.problem.cones, self.local, self.problem.free_blocks,
-            self.x, self.w, *self.common, 1, 0.0,
-        )  # fmt: skip
-        change = (self.x - before) * self.root
-        self.estimate = float(np.linalg.norm(change))
-        self.answer = self.x.copy()
-        if self.estimate > 2.0 * self.smallest:
+    def _sweep_and_mix(self) -> float:
+        before = self.point.x.copy()
+        kernels.plain_sweeps(self.equations, self.point, 1, 0.0)
+        change = (self.point.x - before) * self.root
+        size = float(np.linalg.norm(change))
+        self.answer = Point(self.point.x.copy(), self.answer.w)
+        if size > 2.0 * self.smallest:
             self.swept.clear()
             self.changes.clear()
-            self.smallest = self.estimate
-        self.smallest = min(self.smallest, self.estimate)
-        self.swept.append(self.answer)
+            self.smallest = size
+        self.smallest = min(self.smallest, size)
+        self.swept.append(self.answer.x)
         self.changes.append(change.ravel())
         del self.swept[: -self.solver.depth - 1], self.changes[: -self.solver.depth - 1]
         if len(self.changes) > 1:
             differences = np.diff(np.array(self.changes), axis=0).T
             mix = np.linalg.lstsq(differences, self.changes[-1], rcond=1e-10)[0]
-            self.x = self.answer - np.tensordot(mix, np.diff(np.array(self.swept), axis=0), axes=1)
-            operator_kernels.apply(self.form, self.x, self.w, np.empty_like(self.x))
+            self.point = self._at(
+                self.answer.x - np.tensordot(mix, np.diff(np.array(self.swept), axis=0), axes=1)
+            )
+        return size
