@@ -34,6 +34,7 @@ BYTES = {
 }
 # momentum: the visit reads the last answer too; extrapolation: x, answer → x, answer
 BYTES["gauss-seidel, nesterov"] = BYTES["gauss-seidel"] + 5 * VECTOR
+SIZES = (218, 8950)  # spheres: about 1,000 and 50,000 contacts
 PASSES_OVER_BODIES = {"apgd": 3, "gauss-seidel": 2, "gauss-seidel, nesterov": 6}
 
 SOLVERS: dict[str, Solver] = {
@@ -58,7 +59,7 @@ def nanoseconds(problem: ContactProblem, solver: Solver) -> float:
 def main() -> None:
     print(machine())
     print(f"{'contacts':>9} {'solver':<24}{'ns':>8}{'bytes':>8}{'GB/s':>7}{'bound ns':>10}{'ratio':>7}")
-    for spheres in (218, 8950):
+    for spheres in SIZES:
         problem = sphere_packing(spheres)
         for name, solver in SOLVERS.items():
             bodies = PASSES_OVER_BODIES[name] * 48 * spheres / problem.contacts

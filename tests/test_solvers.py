@@ -518,3 +518,5 @@ def test_auto_says_what_it_picked_and_why():
     solution = ns.solve(hard, Auto(window=20), tolerance=1e-10)
     assert "newton" in solution.statistics.note
     assert "crawled" in solution.statistics.note
+    convex = ns.solve(hard.with_law("relaxed"), Auto(window=20), tolerance=1e-10)
+    assert "interior-point" in convex.statistics.note

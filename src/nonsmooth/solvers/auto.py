@@ -1,8 +1,9 @@
 """The default solver: picks a method by law, size and progress, and says what it picked and why.
 
 The rules come from benchmarks/choose_solver.py: accelerated Gauss-Seidel wins wherever it gets there
-(its sweeps cost a thousandth of a Newton step and less), Newton wins on the hyperstatic and badly
-scaled problems where the sweeps crawl, as long as its factorisation is affordable.
+(its sweeps cost a thousandth of a Newton step and less). On the hyperstatic and badly scaled problems
+where the sweeps crawl, Newton wins under the exact law as long as its factorisation is affordable, and
+the interior-point method under the relaxed law, which is convex, as long as the problem is small.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Goal, Run, Solver, positive
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
+from nonsmooth.solvers.interior_point import InteriorPoint
 from nonsmooth.solvers.lemke import Lemke, lemke_unknowns
 from nonsmooth.solvers.newton import Newton
 from nonsmooth.solvers.prox import SORProx
@@ -28,7 +30,7 @@ _USEFUL = 0.1
 
 @dataclass(frozen=True)
 class Auto(Solver):
-    """Gauss-Seidel with momentum first; Newton from its result where the sweeps crawl; Lemke for pyramids."""
+    """Gauss-Seidel with momentum first; where it crawls, Newton or interior point; Lemke for pyramids."""
 
     name: ClassVar[str] = "auto"
     summary: ClassVar[str] = "picks a method by law, size and progress, and says which (the default)"
@@ -39,6 +41,8 @@ class Auto(Solver):
     """Sweeps after which the progress of Gauss-Seidel is judged."""
     newton_blocks: int = 1500
     """Most contacts and joint blocks for which Newton's factorisation is affordable."""
+    interior_point_blocks: int = 300
+    """Most contacts and joint blocks that go to the interior-point method under the relaxed law."""
     lemke_unknowns: int = 400
     """Most unknowns of a pyramid's linear complementarity problem that go to Lemke."""
 
@@ -107,5 +111,12 @@ class _SweepsThenNewton(_Picked):
                 "blocks are too many for Newton's factorisation"
             )
             return
-        self.why = f"newton: {self.sweeps} sweeps of gauss-seidel crawled at a residual of {residual:.1e}"
-        self.run = Newton(warm_sweeps=0).begin(self.problem, self.run.impulses.copy(), self.goal)
+        crawled = f"{self.sweeps} sweeps of gauss-seidel crawled at a residual of {residual:.1e}"
+        start = self.run.impulses.copy()
+        if self.problem.law.name == "relaxed" and blocks <= self.solver.interior_point_blocks:
+            self.why = f"interior-point: {crawled}, and the law is convex"
+            self.run = InteriorPoint().begin(self.problem, start, self.goal)
+            self.at_once = InteriorPoint.default_iterations
+        else:
+            self.why = f"newton: {crawled}"
+            self.run = Newton(warm_sweeps=0).begin(self.problem, start, self.goal)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -34,6 +35,7 @@ class Run(ABC):
     def __init__(self, problem: ContactProblem, goal: Goal) -> None:
         self.problem = problem
         self.goal = goal
+        self._began = time.perf_counter()
 
     @property
     @abstractmethod
@@ -43,6 +45,10 @@ class Run(ABC):
     @abstractmethod
     def advance(self, count: int, stop: float) -> int:
         """Do up to `count` iterations, fewer if `estimate` falls to `stop`; return how many were done."""
+
+    def time_left(self) -> float:
+        """What is left of the time limit in s, for a solver inside this one; never quite nothing."""
+        return max(self.goal.time_limit - (time.perf_counter() - self._began), 1e-3)
 
     def residual(self) -> float:
         """True relative residual of the answer so far."""

@@ -76,9 +76,7 @@ class _FixedPointRun(Run):
         shift[:, 0] = self.s
         tilted = self.relaxed.shifted(layout.unpad(shift)[: layout.contact_rows])
         tolerance = max(self.solver.tightening * min(self.last, 1.0), 0.1 * self.goal.tolerance)
-        inner = run_to_goal(
-            tilted, self.solver.inner, self.x, Goal(tolerance, time_limit=self.goal.time_limit)
-        )
+        inner = run_to_goal(tilted, self.solver.inner, self.x, Goal(tolerance, time_limit=self.time_left()))
         self.inner_iterations += inner.statistics.iterations
         self.note = f"{self.inner_iterations} iterations of {self.solver.inner.name} inside"
         if inner.status in (Status.DIVERGED, Status.FAILED, Status.INFEASIBLE):

@@ -92,7 +92,7 @@ class _InteriorPointRun(Run):
         run = backends.clarabel if self.solver.backend == "clarabel" else backends.mosek
         limit = self.goal.max_iterations or self.solver.default_iterations
         # a duality gap ε leaves impulses wrong by √ε, so the gap must be the square of what is wanted
-        answer = run(program, (0.1 * self.goal.tolerance) ** 2, limit, self.goal.time_limit)
+        answer = run(program, (0.1 * self.goal.tolerance) ** 2, limit, self.time_left())
         self.note = f"{self.solver.backend}, {self.solver.form} form: {answer.message}"
         self.finished = answer.status
         if answer.variables is not None:
@@ -104,7 +104,7 @@ class _InteriorPointRun(Run):
         return min(max(answer.iterations, 1), count)
 
     def _polish(self) -> None:
-        goal = Goal(self.goal.tolerance, self.solver.polish, self.goal.time_limit)
+        goal = Goal(self.goal.tolerance, self.solver.polish, self.time_left())
         polished = run_to_goal(self.problem, Newton(warm_sweeps=0), self.x, goal)
         self.note += f", {polished.statistics.iterations} Newton steps after it"
         flat = np.concatenate([polished.impulses, polished.joint_impulses])

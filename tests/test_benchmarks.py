@@ -1,0 +1,49 @@
+"""The benchmarks still run: they are not timed here, only kept from rotting."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from nonsmooth.library import random_problem
+
+FOLDER = Path(__file__).parent.parent / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def _benchmarks_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    for name in ("_bench", "per_iteration", "choose_solver", "first_use"):
+        sys.modules.pop(name, None)
+
+
+def test_cost_of_an_iteration_is_printed_for_every_solver(monkeypatch, capsys):
+    import per_iteration
+
+    monkeypatch.setattr(per_iteration, "SIZES", (20,))
+    per_iteration.main()
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
+    assert len(rows) == len(per_iteration.SOLVERS)
+    for row in rows:
+        measured, touched, bandwidth, bound, ratio = (float(cell) for cell in row[-5:])
+        assert bound == pytest.approx(touched / bandwidth, rel=0.02)
+        assert ratio == pytest.approx(measured / bound, rel=0.02)
+
+
+def test_choice_of_a_solver_counts_what_was_solved():
+    import choose_solver
+
+    problems = [random_problem(seed, contacts=4) for seed in range(2)]
+    for name, solver in choose_solver.SOLVERS.items():
+        result = choose_solver.measure(problems, solver, 1e-4)
+        assert (result is None) == (name in ("int. point", "lemke"))
+        assert result is None or 0 <= result[0] <= 2
+    assert choose_solver.measure(problems, choose_solver.SOLVERS["auto"], 1e-4)[0] == 2
+
+
+def test_first_use_measures_fresh_processes(tmp_path):
+    import first_use
+
+    assert 0.0 < first_use.seconds("pass", str(tmp_path)) < 60.0
