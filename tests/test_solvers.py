@@ -231,7 +231,9 @@ def test_pyramid_solvers_agree(sides):
     }
     for name, solution in found.items():
         assert solution.certificate.holds(1e-9), name
-    assert "lemke" in found["auto"].statistics.note
+    assert "apgd" in found["auto"].statistics.note
+    crawling = random_problem(3, contacts=40, mass_ratio=1e3, law="pyramid(8)")
+    assert "picked lemke" in ns.solve(crawling, tolerance=1e-8).statistics.note
 
 
 @pytest.mark.parametrize("sides", [4, 8, 16, 32])

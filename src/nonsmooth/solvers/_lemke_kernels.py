@@ -44,8 +44,8 @@ def _pivot(tableau, row, column):
 
 
 @allocating_kernel
-def lemke(matrix, right, limit):
-    """Solve 0 ≤ z ⟂ M z + q ≥ 0. Returns (z, pivots, outcome).
+def lemke(matrix, right, cover, limit):
+    """Solve 0 ≤ z ⟂ M z + q ≥ 0 with the positive covering vector `cover`. Returns (z, pivots, outcome).
 
     Columns of the tableau: w (0 … n−1), z (n … 2n−1), the artificial variable (2n), right-hand side.
     """
@@ -57,12 +57,12 @@ def lemke(matrix, right, limit):
     for i in range(n):
         tableau[i, i] = 1.0
         tableau[i, n : 2 * n] = -matrix[i]
-        tableau[i, 2 * n] = -1.0
+        tableau[i, 2 * n] = -cover[i]
         tableau[i, -1] = right[i]
     basis = np.arange(n)
     row = 0
     for i in range(n):  # ties: the last row is lexicographically smallest, as its w column comes last
-        if right[i] <= right[row]:
+        if right[i] / cover[i] <= right[row] / cover[row]:
             row = i
     entering = 2 * n
     zero = 1e-11

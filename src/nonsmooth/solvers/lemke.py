@@ -16,6 +16,9 @@ from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
 
+_STARTS = 6
+"""Covering vectors that are tried before a ray is believed."""
+
 
 @dataclass(frozen=True)
 class Lemke(Solver):
@@ -101,20 +104,34 @@ class _LemkeRun(Run):
         right = q[:rows] - matrix[:rows, rows:] @ inner @ q[rows:]
         maps, lcp, lcp_right = _complementarity(problem, reduced, right)
         scale = max(float(np.abs(lcp_right).max(initial=0.0)), 1e-300)
-        z, pivots, outcome = kernels.lemke(lcp, lcp_right / scale, count)
+        z, pivots, starts, outcome = _pivoted(lcp, lcp_right / scale, count)
         gamma = maps @ _polish(lcp, lcp_right, scale * z)
         joints = -inner @ (q[rows:] + matrix[rows:, :rows] @ gamma)
         self.x = layout.pad(root * np.concatenate([gamma, joints]))
-        self.finished = {
-            kernels.SOLVED: Status.SOLVED, kernels.RAY: Status.INFEASIBLE, kernels.PIVOT_LIMIT: None,
-        }[outcome]  # fmt: skip
         self.note = f"{len(lcp_right)} unknowns, {pivots} pivots"
-        if outcome == kernels.RAY:
-            self.note += (
-                "; ended on a ray: the complementarity problem has no solution that pivoting can reach"
-            )
+        if outcome == kernels.SOLVED:
+            self.finished = Status.SOLVED
+        elif outcome == kernels.RAY:  # no proof: rounding ends on rays too
+            self.finished = Status.FAILED
+            self.note += f"; ended on a ray from each of {starts} starts"
         self.estimate = 0.0
         return max(int(pivots), 1)
+
+
+def _pivoted(matrix: Floats, right: Floats, limit: int) -> tuple[Floats, int, int, int]:
+    """Lemke's method from several covering vectors: the first is all ones, the others are random.
+
+    A ray means that there is no solution only in exact arithmetic; another path often gets there.
+    """
+    generator = np.random.default_rng(0)
+    z, pivots, outcome = kernels.lemke(matrix, right, np.ones(len(right)), limit)
+    starts = 1
+    while outcome == kernels.RAY and pivots < limit and starts < _STARTS:
+        cover = generator.uniform(1.0, 2.0, len(right))
+        z, more, outcome = kernels.lemke(matrix, right, cover, limit - pivots)
+        pivots += more
+        starts += 1
+    return z, int(pivots), starts, int(outcome)
 
 
 def _complementarity(problem: ContactProblem, matrix: Floats, right: Floats) -> tuple[Floats, Floats, Floats]:
