@@ -328,7 +328,7 @@ def test_friction_that_pushes_along(law):
     certificate = judge([[2.0, 1.0, 0.0]], [[0.0, 3.0, 0.0]], law=law)
     assert rows_above(certificate) == {"complementarity", "natural_map", "friction_gain"}
     assert certificate.friction_gain.absolute == pytest.approx(3.0, rel=1e-14)
-    assert certificate.dissipation == pytest.approx(-3.0, rel=1e-14)
+    assert certificate.dissipation == pytest.approx(-2.5, rel=1e-14)  # q_t = 2, so 1·(2 + 3)/2 J are added
     assert certificate.complementarity.absolute == pytest.approx(6.0, rel=1e-14)
 
 
@@ -598,3 +598,14 @@ def test_answers_of_wrong_length_are_not_judged(scene, contact_rows, joint_rows)
     assert (problem.layout.contact_rows, problem.joint_rows) == (12, 8)
     with pytest.raises(ValueError):
         certify(problem, np.zeros(contact_rows), np.zeros(joint_rows), None)
+
+
+def test_dissipation_is_the_kinetic_energy_that_friction_takes():
+    """Sliding ball: the normal impulse takes 0.0981²/2 J, friction the rest of what is lost."""
+    problem = sliding_ball()
+    gamma = np.array([0.0981, -0.01962])
+    mass = np.array([1.0, 1.0, 0.4])
+    before, after = problem.momentum / mass, problem.velocity(gamma)
+    lost = 0.5 * mass @ (before**2 - after**2)
+    found = certify(problem, gamma, NONE, after).dissipation
+    assert found == pytest.approx(lost - 0.5 * 0.0981**2, rel=1e-12)

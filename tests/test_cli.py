@@ -253,22 +253,22 @@ MISTAKES = {
     "solve sliding-ball --bogus": "no option --bogus: choose one of --solver, --option, --law",
     "solve sliding-ball --tolerance tiny": "--tolerance'?: 'tiny' is not a number",
     "solve sliding-ball --tolerance": "--tolerance.* requires an argument",
-    "solve sliding-ball --tolerance 0": "tolerance is 0.0: it must be positive",
+    "solve sliding-ball --tolerance 0": "tolerance=0.0.: it must be a positive number",
     "solve sliding-ball --max-iterations 1.5": "'1.5' is not a whole number",
-    "solve sliding-ball --time-limit -1": "time_limit is -1.0 s",
+    "solve sliding-ball --time-limit -1": "time_limit=-1.0.: it must be a positive number",
     "solve sliding-ball --law viscous": "law 'viscous' is not known: use one of coulomb",
     "solve sliding-ball --solver newtn": "no solver 'newtn': did you mean newton",
     "solve sliding-ball --solver quantum": "no solver 'quantum': choose one of auto, apgd",
     "solve sliding-ball --solver sor-prox --option omga=1": "no option 'omga': choose one of strategy, omega",
     "solve sliding-ball --solver sor-prox --option omega": "give it as key=value",
     "solve sliding-ball --solver sor-prox --option omega=big": "omega=big: 'big' is not a number",
-    "solve sliding-ball --solver sor-prox --option omega=-1": "omega=-1.0.*must be positive",
+    "solve sliding-ball --solver sor-prox --option omega=-1": "omega=-1.0.*must be a positive number",
     "solve sliding-ball --solver sor-prox --option order=odd": "order='odd'.*choose one of contact",
     "solve sliding-ball --solver sor-prox --option omega=1 --option omega=2": "omega is given twice",
     "solve sliding-ball --solver gauss-seidel --option depth=2.5": "'2.5' is not a whole number",
     "solve sliding-ball --solver apgd --option anti_relaxation=perhaps": "give true or false",
     "solve sliding-ball --solver fixed-point --option inner=x": "no solver 'x'",
-    "solve sliding-ball --solver interior-point": "interior-point solves the laws relaxed",
+    "solve sliding-ball --solver interior-point": "interior-point takes relaxed problems",
     "solve sliding-ball --initial xyz.h5": "cannot read xyz.h5: No such file",
     "solve sliding-ball --save xyz/p.h5": "cannot write xyz/p.h5: there is no folder xyz",
     "solve sliding-ball --plot p.doc": "must end in one of .png, .pdf, .svg",
@@ -429,7 +429,7 @@ def test_compilation_is_announced_once_and_only_when_it_happens() -> None:
         assert said == []
         second(1.0)
     assert said[0] == "Compiling kernels for the first use…"
-    assert re.fullmatch(r"Kernels compiled in \d+\.\d s; later runs start at once\.", said[1])
+    assert re.fullmatch(r"Kernels compiled in \d+\.\d s; they are kept, and not compiled again\.", said[1])
     assert len(said) == 2
     with _kernel_cache.watch_compilation(said.append):
         second(1.0)

@@ -988,3 +988,11 @@ def test_delassus_of_rounded_files_is_taken(asymmetry):
     w = np.array([[2.0, 0.5 + asymmetry], [0.5, 1.0]])
     problem = ContactProblem(delassus=w, free_velocity=[0.0, 0.0], friction=[0.5])
     assert np.array_equal(problem.operator.matrix().toarray(), w)
+
+
+def test_friction_on_contacts_of_one_component_must_be_meant():
+    """One coefficient per row instead of one per contact would turn tangents into frictionless contacts."""
+    arguments = {"mass": np.eye(3), "jacobian": np.eye(3)[:, :2], "friction": [0.2, 0.3]}
+    with pytest.raises(ProblemError, match="one coefficient per contact"):
+        ContactProblem(**arguments)
+    assert ContactProblem(**arguments, components=1).contacts == 2

@@ -368,7 +368,7 @@ def _info() -> None:
             "Mosek",
             f"installed, {mosek}; its licence is looked at when it is used"
             if mosek
-            else "not installed: pip install 'nonsmooth[mosek]'",
+            else "not installed: pip install mosek",
         ),
     ]
     for what, fact in facts:

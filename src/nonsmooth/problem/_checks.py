@@ -101,7 +101,7 @@ def friction(mu: Floats, contacts: int) -> Floats:
     return mu
 
 
-def components(value: Any, contacts: int, rows: int | None) -> Integers:
+def components(value: Any, contacts: int, rows: int | None, friction: Floats) -> Integers:
     """Return 1, 2 or 3 for each contact, adding up to `rows`."""
     if value is None:
         if contacts == 0 and rows:
@@ -113,6 +113,11 @@ def components(value: Any, contacts: int, rows: int | None) -> Integers:
             raise ProblemError(
                 f"{rows} contact rows for {contacts} contacts: that is not 1, 2 or 3 each; "
                 "give components, one number per contact"
+            )
+        if width == 1 and np.any(friction > 0.0):
+            raise ProblemError(
+                f"friction has {contacts} numbers for {rows} contact rows: a contact of one component has no "
+                "friction; give one coefficient per contact, or components=1 if that is what you mean"
             )
         value = width
     out = np.array(np.broadcast_to(np.asarray(value), (contacts,)) if np.ndim(value) == 0 else value)

@@ -83,12 +83,13 @@ def squared_velocity(cones, u):
 
 
 @kernel
-def worst_violations(cones, x, u, worst):
+def worst_violations(cones, x, u, q, worst):
     """Fill `worst` (2, 6) with the largest violations over all contacts; returns the friction's work.
 
     Columns: cone of γ, dual cone of u + s e_n, complementarity, natural map, approach speed,
     friction gain. Row 0 in N·s, m/s, J; row 1 weighted with ρ to √J (complementarity and gain: J).
-    The returned number is the energy dissipated by friction, −Σ γ_t·u_t, in J.
+    The returned number is the energy that friction takes out in J: −Σ γ_t·(q_t + u_t)/2, because the
+    velocity goes from q to u in a straight line while the impulse grows.
     """
     worst[:] = 0.0
     dissipated = 0.0
@@ -108,7 +109,7 @@ def worst_violations(cones, x, u, worst):
         natural = math.sqrt(r0 * r0 + r1 * r1 + r2 * r2)
         approach = max(0.0, -u[i, 0])
         work = x[i, 1] * u[i, 1] + x[i, 2] * u[i, 2]
-        dissipated -= work
+        dissipated -= 0.5 * (work + x[i, 1] * q[i, 1] + x[i, 2] * q[i, 2])
         absolute = (cone, dual, gap, natural, approach, max(0.0, work))
         weighted = (cone / root, dual * root, gap, natural / root, approach * root, max(0.0, work))
         for k in range(6):

@@ -48,7 +48,7 @@ class Certificate:
     joint_drift: Residual
     friction_gain: Residual
     dissipation: float
-    """Energy that friction takes out in this step, −Σ γ_t·u_t, in J."""
+    """Energy that friction takes out in this step, −Σ γ_t·(q_t + u_t)/2, in J."""
 
     @property
     def residual(self) -> float:
@@ -100,7 +100,7 @@ def certify(
         return _not_a_number()
     u = problem.operator.apply(x) + problem.free_blocks
     worst = np.empty((2, 6))
-    dissipation = kernels.worst_violations(problem.cones, x, u, worst)
+    dissipation = kernels.worst_violations(problem.cones, x, u, problem.free_blocks.copy(), worst)
     scale = problem.residual_scale
     absolute, weighted = worst
     joints = problem.layout.contacts

@@ -292,7 +292,7 @@ class ContactProblem:
         if contacts is None:
             contacts = check.contact_count(mu, components, rows)
         self.friction = check.friction(mu, contacts)
-        self.components = check.components(components, contacts, rows)
+        self.components = check.components(components, contacts, rows, self.friction)
 
     def _init_right_hand_side(self, momentum: Any, bias: Any, joint_bias: Any) -> None:
         assert self._mass is not None

@@ -14,7 +14,7 @@ from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
 
-NO_MOSEK = "Mosek is not installed: pip install 'nonsmooth[mosek]' (it needs a licence)"
+NO_MOSEK = "Mosek is not installed: pip install mosek (it needs a licence)"
 
 _FINEST = 1e-15
 """Smallest tolerance that makes sense in double precision."""

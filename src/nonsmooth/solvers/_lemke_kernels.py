@@ -25,7 +25,7 @@ def _leaving_row(tableau, entering, size, zero):
         rival = tableau[best, entering]
         difference = tableau[i, -1] / pivot - tableau[best, -1] / rival
         column = 0
-        while abs(difference) <= 1e-13 * (1.0 + abs(tableau[best, -1] / rival)) and column < size:
+        while abs(difference) <= 1e-11 * (1.0 + abs(tableau[best, -1] / rival)) and column < size:
             difference = tableau[i, column] / pivot - tableau[best, column] / rival
             column += 1
         if difference < 0.0:

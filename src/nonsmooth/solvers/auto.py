@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.apgd import APGD
-from nonsmooth.solvers.base import Goal, Run, Solver, positive
+from nonsmooth.solvers.base import Goal, Run, Solver, whole
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.interior_point import InteriorPoint
 from nonsmooth.solvers.lemke import Lemke, lemke_unknowns
@@ -48,7 +48,10 @@ class Auto(Solver):
     """Most unknowns of a pyramid's linear complementarity problem that go to Lemke."""
 
     def __post_init__(self) -> None:
-        positive("Auto", "window", self.window)
+        whole("Auto", "window", self.window, 1)
+        whole("Auto", "newton_blocks", self.newton_blocks)
+        whole("Auto", "interior_point_blocks", self.interior_point_blocks)
+        whole("Auto", "lemke_unknowns", self.lemke_unknowns)
 
     def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
         """Start on a problem."""
@@ -80,6 +83,7 @@ class _AutoRun(Run):
         self.done = self.judged = 0
         self.reference = self.residual()
         self.on_trial = True
+        self.first = (first, self.run)
 
     @property
     def impulses(self) -> Floats:
@@ -89,9 +93,11 @@ class _AutoRun(Run):
         if self.picked.in_one_call:
             count = self.goal.max_iterations or self.picked.default_iterations
         done = self.run.advance(count, stop)
+        self.done += done
+        if self.picked.in_one_call and self.residual() > self.goal.tolerance:
+            self._go_back()
         self.estimate, self.finished = self.run.estimate, self.run.finished
         self.step_length = self.run.step_length
-        self.done += done
         if self.on_trial and self.done - self.judged >= self.solver.window and not self.estimate <= stop:
             self._judge()
         inner = f" ({self.run.note})" if self.run.note else ""
@@ -111,5 +117,11 @@ class _AutoRun(Run):
             self.why = f"it {crawled}, but {second}"
             return
         self.why = f"{self.picked.name} {crawled}"
-        self.picked = second
+        self.first, self.picked = (self.picked, self.run), second
         self.run = second.begin(self.problem, self.run.impulses.copy(), self.goal)
+
+    def _go_back(self) -> None:
+        """The second method ended without a solution: the first goes on from where it was."""
+        failed = self.picked.name
+        self.picked, self.run = self.first
+        self.why = f"it crawled, but {failed} found nothing"

@@ -6,6 +6,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
@@ -69,12 +70,10 @@ class Goal:
     record: bool = False
 
     def __post_init__(self) -> None:
-        if not self.tolerance > 0.0:
-            raise OptionError(f"tolerance is {self.tolerance}: it must be positive (1e-8 is a good start)")
-        if self.max_iterations is not None and self.max_iterations < 0:
-            raise OptionError(f"max_iterations is {self.max_iterations}: it must not be negative")
-        if not self.time_limit > 0.0:
-            raise OptionError(f"time_limit is {self.time_limit} s: it must be positive")
+        positive("solve", "tolerance", self.tolerance)
+        positive("solve", "time_limit", self.time_limit)
+        if self.max_iterations is not None:
+            whole("solve", "max_iterations", self.max_iterations)
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ class Solver(ABC):
         """Raise `UnsupportedError` if the method cannot take this problem."""
         if problem.law.name not in self.laws:
             raise UnsupportedError(
-                f"{self.name} solves the laws {', '.join(self.laws)}, and this problem has {problem.law}: "
+                f"{self.name} takes {' and '.join(self.laws)} problems, and this one is {problem.law}: "
                 + self._cure(problem)
             )
         if problem.joint_rows and not self.takes_joints:
@@ -107,8 +106,8 @@ class Solver(ABC):
 
     def _cure(self, problem: ContactProblem) -> str:
         if problem.law.name == "pyramid":
-            return "use lemke, sor-prox or apgd, or problem.with_law('coulomb')"
-        return f"use another solver or problem.with_law({self.laws[0]!r})"
+            return "use apgd, sor-prox or lemke, or problem.with_law('coulomb')"
+        return f"use gauss-seidel or newton, or problem.with_law({self.laws[0]!r})"
 
 
 def choice(owner: str, option: str, value: object, valid: tuple[str, ...]) -> None:
@@ -117,7 +116,13 @@ def choice(owner: str, option: str, value: object, valid: tuple[str, ...]) -> No
         raise OptionError(f"{owner}({option}={value!r}): choose one of {', '.join(valid)}")
 
 
-def positive(owner: str, option: str, value: float) -> None:
+def positive(owner: str, option: str, value: object) -> None:
     """Raise if an option's value is not a positive number."""
-    if not value > 0.0:
-        raise OptionError(f"{owner}({option}={value}): it must be positive")
+    if not isinstance(value, Real) or not float(value) > 0.0:
+        raise OptionError(f"{owner}({option}={value!r}): it must be a positive number")
+
+
+def whole(owner: str, option: str, value: object, least: int = 0) -> None:
+    """Raise if an option's value is not a whole number of at least `least`."""
+    if not isinstance(value, Integral) or int(value) < least:
+        raise OptionError(f"{owner}({option}={value!r}): it must be a whole number, {least} or more")

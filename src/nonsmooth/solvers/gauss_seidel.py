@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.errors import UnsupportedError
+from nonsmooth.errors import OptionError, UnsupportedError
 from nonsmooth.problem import _operator_kernels as operator_kernels
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _gauss_seidel_kernels as kernels
 from nonsmooth.solvers._gauss_seidel_kernels import Local, Point
 from nonsmooth.solvers._local_kernels import invert_blocks
-from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive
+from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive, whole
 
 Floats = NDArray[np.float64]
 
@@ -53,9 +53,10 @@ class GaussSeidel(Solver):
         choice("GaussSeidel", "order", self.order, _ORDERS)
         choice("GaussSeidel", "form", self.form, _FORMS)
         positive("GaussSeidel", "relaxation", self.relaxation)
-        positive("GaussSeidel", "2 - relaxation", 2.0 - self.relaxation)
+        if not self.relaxation < 2.0:
+            raise OptionError(f"GaussSeidel(relaxation={self.relaxation}): it must be below 2")
         positive("GaussSeidel", "restart_growth", self.restart_growth)
-        positive("GaussSeidel", "depth", self.depth)
+        whole("GaussSeidel", "depth", self.depth, 1)
 
     def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
         """Start on a problem."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nonsmooth.errors import MissingSolverError, UnsupportedError
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _conic_backends as backends
-from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive
+from nonsmooth.solvers.base import Goal, Run, Solver, choice, whole
 from nonsmooth.solvers.newton import Newton
 from nonsmooth.solvers.solve import run_to_goal
 
@@ -51,7 +51,7 @@ class InteriorPoint(Solver):
     def __post_init__(self) -> None:
         choice("InteriorPoint", "form", self.form, ("dual", "primal"))
         choice("InteriorPoint", "backend", self.backend, ("clarabel", "mosek"))
-        positive("InteriorPoint", "polish + 1", self.polish + 1)
+        whole("InteriorPoint", "polish", self.polish)
 
     def check(self, problem: ContactProblem) -> None:
         """Raise where the form or the backend is not available."""
@@ -62,9 +62,7 @@ class InteriorPoint(Solver):
                 "use form='dual'"
             )
         if self.backend == "mosek" and importlib.util.find_spec("mosek") is None:
-            raise MissingSolverError(
-                "Mosek is not installed: pip install 'nonsmooth[mosek]' (it needs a licence)"
-            )
+            raise MissingSolverError(backends.NO_MOSEK)
 
     def _cure(self, problem: ContactProblem) -> str:
         if problem.law.name == "coulomb":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,13 +12,13 @@ from numpy.typing import NDArray
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _lemke_kernels as kernels
-from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.base import Goal, Run, Solver, whole
 from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
 
 _STARTS = 6
-"""Covering vectors that are tried before a ray is believed."""
+"""Covering vectors that are tried."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,9 @@ class Lemke(Solver):
     largest: int = 3000
     """Most unknowns of the linear complementarity problem that are accepted: the tableau is dense."""
 
+    def __post_init__(self) -> None:
+        whole("Lemke", "largest", self.largest, 1)
+
     def check(self, problem: ContactProblem) -> None:
         """Raise for round cones and for problems that are too large."""
         super().check(problem)
@@ -53,7 +57,7 @@ class Lemke(Solver):
         if unknowns > self.largest:
             raise UnsupportedError(
                 f"lemke would need a dense tableau for {unknowns} unknowns (largest={self.largest}): "
-                "use sor-prox or apgd for large pyramids"
+                "use apgd for large pyramids"
             )
 
     def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
@@ -104,34 +108,37 @@ class _LemkeRun(Run):
         right = q[:rows] - matrix[:rows, rows:] @ inner @ q[rows:]
         maps, lcp, lcp_right = _complementarity(problem, reduced, right)
         scale = max(float(np.abs(lcp_right).max(initial=0.0)), 1e-300)
-        z, pivots, starts, outcome = _pivoted(lcp, lcp_right / scale, count)
-        gamma = maps @ _polish(lcp, lcp_right, scale * z)
-        joints = -inner @ (q[rows:] + matrix[rows:, :rows] @ gamma)
-        self.x = layout.pad(root * np.concatenate([gamma, joints]))
-        self.note = f"{len(lcp_right)} unknowns, {pivots} pivots"
-        if outcome == kernels.SOLVED:
-            self.finished = Status.SOLVED
-        elif outcome == kernels.RAY:  # no proof: rounding ends on rays too
-            self.finished = Status.FAILED
-            self.note += f"; ended on a ray from each of {starts} starts"
-        self.estimate = 0.0
-        return max(int(pivots), 1)
 
+        def impulses(z: Floats) -> Floats:
+            gamma = maps @ _polish(lcp, lcp_right, scale * z)
+            joints = -inner @ (q[rows:] + matrix[rows:, :rows] @ gamma)
+            return layout.pad(root * np.concatenate([gamma, joints]))
 
-def _pivoted(matrix: Floats, right: Floats, limit: int) -> tuple[Floats, int, int, int]:
-    """Lemke's method from several covering vectors: the first is all ones, the others are random.
+        return self._pivot(lcp, lcp_right / scale, impulses, count)
 
-    A ray means that there is no solution only in exact arithmetic; another path often gets there.
-    """
-    generator = np.random.default_rng(0)
-    z, pivots, outcome = kernels.lemke(matrix, right, np.ones(len(right)), limit)
-    starts = 1
-    while outcome == kernels.RAY and pivots < limit and starts < _STARTS:
-        cover = generator.uniform(1.0, 2.0, len(right))
-        z, more, outcome = kernels.lemke(matrix, right, cover, limit - pivots)
-        pivots += more
-        starts += 1
-    return z, int(pivots), starts, int(outcome)
+    def _pivot(self, lcp: Floats, right: Floats, impulses: Callable[[Floats], Floats], limit: int) -> int:
+        """Lemke's method from several covering vectors: the first is all ones, the others are random.
+
+        In exact arithmetic the first one decides, and a ray means that there is no solution; with
+        rounding another path often gets there. The best answer stays.
+        """
+        generator = np.random.default_rng(0)
+        cover, pivots, best = np.ones(len(right)), 0, self.residual()
+        for start in range(_STARTS):
+            z, used, outcome = kernels.lemke(lcp, right, cover, limit - pivots)
+            pivots += max(int(used), 1)
+            if outcome == kernels.SOLVED:
+                x = impulses(z)
+                residual = self.residual_of(x)
+                if residual < best:
+                    self.x, best = x, residual
+            self.note = f"{len(right)} unknowns, {pivots} pivots from {start + 1} starts"
+            if best <= self.goal.tolerance or pivots >= limit:
+                break
+            cover = generator.uniform(1.0, 2.0, len(right))
+        self.estimate = best * self.problem.residual_scale
+        self.finished = Status.FAILED if pivots < limit else None
+        return pivots
 
 
 def _complementarity(problem: ContactProblem, matrix: Floats, right: Floats) -> tuple[Floats, Floats, Floats]:

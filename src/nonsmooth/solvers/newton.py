@@ -14,7 +14,7 @@ from scipy.sparse.linalg import splu
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _newton_kernels as kernels
-from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive
+from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive, whole
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 
 Floats = NDArray[np.float64]
@@ -61,8 +61,9 @@ class Newton(Solver):
 
     def __post_init__(self) -> None:
         choice("Newton", "formulation", self.formulation, tuple(_FORMULATIONS))
-        positive("Newton", "warm_sweeps + 1", self.warm_sweeps + 1)
-        positive("Newton", "rescue_sweeps", self.rescue_sweeps)
+        whole("Newton", "warm_sweeps", self.warm_sweeps)
+        whole("Newton", "rescue_sweeps", self.rescue_sweeps, 1)
+        whole("Newton", "largest", self.largest, 1)
         positive("Newton", "regularisation", self.regularisation)
 
     def check(self, problem: ContactProblem) -> None:
@@ -112,7 +113,6 @@ class _NewtonRun(Run):
         if not self._newton_step():
             self._sweep(min(_MOST_SWEEPS, self.solver.rescue_sweeps * 2**self.rescues))
             self.rescues += 1
-        self.note = f"{self.sweeps} Gauss-Seidel sweeps, {self.rescues} Newton steps without decrease"
         self._keep()
         return 1
 
@@ -169,6 +169,7 @@ class _NewtonRun(Run):
         self.sweeps += sweeps.advance(count, 0.0)
         self.x = sweeps.impulses / self.root
         self.recent.clear()
+        self.note = f"{self.sweeps} Gauss-Seidel sweeps, the first {self.solver.warm_sweeps} before Newton"
         self._keep()
 
     def _keep(self) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nonsmooth.errors import ProblemError
+from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.feasibility import joints_contradict
@@ -24,8 +24,10 @@ from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
 
-_STALL_CHECKS = 200
-"""Checks of the residual without any improvement after which a run counts as stalled."""
+_STALL_ITERATIONS = 10_000
+"""Iterations without a smaller residual after which a run counts as stalled."""
+_RUNAWAY = 1e8
+"""Residual, in multiples of what doing nothing leaves, above which a run counts as diverged."""
 _CHUNK_BLOCKS = 2000
 """Visits of blocks in one call of a run, so that small problems do not pay for Python."""
 _LOOK_EVERY = 50
@@ -52,7 +54,8 @@ def solve(
         max_iterations: iteration limit; each method has its own default.
         time_limit: in s.
         initial: warm start: a `Solution`, or impulses (contacts, then joint rows) in N·s.
-        record: keep residual, objective, step length and time of every iteration (slower).
+        record: keep residual, objective, step length and time of every iteration (slower). The residual is
+            then looked at after every iteration, so that a run may end a few iterations earlier.
         throw: raise `SolveError` if the tolerance was not reached; if False, return what was found.
 
     Returns:
@@ -62,6 +65,7 @@ def solve(
         from nonsmooth.solvers.auto import Auto
 
         solver = Auto()
+    _check_arguments(problem, solver)
     goal = Goal(tolerance, max_iterations, time_limit, record)
     solver.check(problem)
     start = _start(problem, initial)
@@ -69,6 +73,18 @@ def solve(
     if throw and solution.status is not Status.SOLVED:
         raise SolveError(solution)
     return solution
+
+
+def _check_arguments(problem: object, solver: object) -> None:
+    if not isinstance(problem, ContactProblem):
+        raise OptionError(f"problem is a {type(problem).__name__}: give a ContactProblem")
+    if isinstance(solver, type) and issubclass(solver, Solver):
+        raise OptionError(f"solver is the class {solver.__name__}: give an object, {solver.__name__}()")
+    if not isinstance(solver, Solver):
+        raise OptionError(
+            f"solver is {solver!r}: give a solver object such as ns.solvers.Newton(), "
+            "or ns.solvers.by_name('newton')"
+        )
 
 
 def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Goal) -> Solution:
@@ -83,7 +99,7 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
     chunk = 1 if goal.record else int(np.clip(_CHUNK_BLOCKS // problem.layout.blocks, 1, _LOOK_EVERY))
     if solver.in_one_call:
         chunk = limit
-    done = looked = unimproved = 0
+    done = looked = improved = 0
     best, slack = math.inf, 1.0
     residual = run.residual()
     status = Status.SOLVED if residual <= goal.tolerance else None
@@ -104,7 +120,7 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
         looked = done
         residual = run.residual()
         history.append(_entry(run, done, residual, clock, goal.record))
-        if not math.isfinite(residual):
+        if not residual <= _RUNAWAY:
             status = Status.DIVERGED
         elif residual <= goal.tolerance:
             status = Status.SOLVED
@@ -112,9 +128,9 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
             status = Status.STALLED if run.finished is Status.SOLVED else run.finished
         elif run.estimate <= stop:
             slack *= 0.5 * min(1.0, goal.tolerance / residual)  # the estimate was too kind: ask it for more
-        unimproved = 0 if residual < best else unimproved + 1
-        best = min(best, residual)
-        if status is None and unimproved >= _STALL_CHECKS:
+        if residual < best:
+            best, improved = residual, done
+        if status is None and done - improved >= _STALL_ITERATIONS:
             status = Status.STALLED
     if status is not Status.SOLVED and joints_contradict(problem):
         status = Status.INFEASIBLE

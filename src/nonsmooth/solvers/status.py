@@ -11,8 +11,8 @@ class Status(Enum):
     SOLVED = "The certificate holds to the tolerance asked for."
     ITERATION_LIMIT = "The iteration limit was reached first: raise max_iterations or loosen the tolerance."
     TIME_LIMIT = "The time limit was reached first: raise time_limit or loosen the tolerance."
-    STALLED = "No further progress was made: the method is at the end of its accuracy on this problem."
-    DIVERGED = "The iteration produced numbers that are not finite: try another solver or smaller steps."
+    STALLED = "No further progress was made: try another solver or loosen the tolerance."
+    DIVERGED = "The iteration ran away from the solution: try another solver or smaller steps."
     INFEASIBLE = "No impulses can satisfy the constraints: two or more of them contradict each other."
     FAILED = "The method broke down: try another solver."
 
