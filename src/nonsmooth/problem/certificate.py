@@ -3,9 +3,12 @@
 Nothing here trusts a solver. Absolute numbers carry units; relative ones do not change when the
 units of length, mass or time change, because impulses are weighted with 1/√ρ_i and velocities with
 √ρ_i (ρ_i = d_i/tr N_ii), which brings both to √J, and are then divided by one scale S: the
-residual of zero impulses. So 1 is as wrong as doing nothing. Contacts that stay open, however fast, do
-not enter S, and neither do the impulses: an iteration that runs away cannot make its errors look small.
-A residual smaller than the rounding of the impulses is reported as that rounding.
+residual of zero impulses. So 1 is as wrong as doing nothing. Contacts that stay open enter S with a
+millionth of their speed alone, and impulses do not enter: an iteration that runs away cannot make its
+errors look small. A residual smaller than the rounding of the impulses is reported as that rounding.
+
+S is one number for the whole problem. A contact whose share of S is below the tolerance is below the
+certificate's resolution: give systems that do not touch each other as problems of their own.
 """
 
 from __future__ import annotations

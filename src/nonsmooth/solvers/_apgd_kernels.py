@@ -32,6 +32,13 @@ class Iterate(NamedTuple):
     scalar: np.ndarray
 
 
+@kernel
+def tilting_terms(cones, u, shift):
+    """Lines 34–38 for given velocities: shift_i = μ_i |u_t,i| under an exact law."""
+    for i in range(u.shape[0]):
+        shift[i] = tilting_term(cones, i, u[i, 1], u[i, 2])
+
+
 @inlined_kernel
 def _gradient_step(cones, it, q, t):
     """Lines 10 and 14: γ_{k+1} = Π_K(y − t g), with g = N y + r. Returns |γ_{k+1} − y|².

@@ -156,7 +156,7 @@ def equations(kind, cones, padding, x, u, F, A, B):
 
 @allocating_kernel
 def jacobian_blocks(start, column, values, A, B, regularisation, out):
-    """Fill out with the blocks of A + B (N + α I); the pattern must hold every diagonal block."""
+    """Fill out with the blocks of A + B (N + diag α); the pattern must hold every diagonal block."""
     for i in range(len(start) - 1):
         for entry in range(start[i], start[i + 1]):
             block = values[entry]
@@ -166,4 +166,4 @@ def jacobian_blocks(start, column, values, A, B, regularisation, out):
                         B[i, p, 0] * block[0, q] + B[i, p, 1] * block[1, q] + B[i, p, 2] * block[2, q]
                     )
                     if column[entry] == i:
-                        out[entry, p, q] += A[i, p, q] + regularisation * B[i, p, q]
+                        out[entry, p, q] += A[i, p, q] + regularisation[i] * B[i, p, q]

@@ -28,6 +28,9 @@ Floats = NDArray[np.float64]
 _USEFUL = 0.1
 """A window of iterations must bring the residual down to this part, or the method counts as crawling."""
 
+_FOOLED = 10
+"""How often the first method may believe that it has converged before it counts as crawling."""
+
 
 @dataclass(frozen=True)
 class Auto(Solver):
@@ -82,7 +85,7 @@ class _AutoRun(Run):
         self.run = first.begin(problem, initial, goal)
         self.done = self.judged = 0
         self.reference = self.residual()
-        self.on_trial = True
+        self.on_trial, self.taken_over, self.fooled = True, False, 0
         self.first = (first, self.run)
 
     @property
@@ -90,23 +93,30 @@ class _AutoRun(Run):
         return self.run.impulses
 
     def advance(self, count: int, stop: float) -> int:
+        limit = self.goal.max_iterations or self.solver.default_iterations
         if self.picked.in_one_call:
-            count = self.goal.max_iterations or self.picked.default_iterations
+            count = min(self.picked.default_iterations, limit - self.done)
         done = self.run.advance(count, stop)
         self.done += done
-        if self.picked.in_one_call and self.residual() > self.goal.tolerance:
-            self._go_back()
+        self.fooled += self.run.estimate <= stop
+        if self.taken_over:
+            self._judge_second()
+        elif self.on_trial and (self.fooled > _FOOLED or self.done - self.judged >= self.solver.window):
+            self._judge_first()
         self.estimate, self.finished = self.run.estimate, self.run.finished
         self.step_length = self.run.step_length
-        if self.on_trial and self.done - self.judged >= self.solver.window and not self.estimate <= stop:
-            self._judge()
         inner = f" ({self.run.note})" if self.run.note else ""
         self.note = f"picked {self.picked.name}: {self.why}{inner}"
         return done
 
-    def _judge(self) -> None:
+    def refresh(self) -> None:
+        """Recompute what the present method carries along."""
+        self.run.refresh()
+
+    def _judge_first(self) -> None:
+        """Let the second method take over if the first crawls, or believes what the residual denies."""
         residual = self.residual()
-        crawling = not residual <= _USEFUL * self.reference
+        crawling = self.fooled > _FOOLED or not residual <= _USEFUL * self.reference
         self.judged, self.reference = self.done, residual
         if residual <= self.goal.tolerance or not crawling:
             return
@@ -119,9 +129,15 @@ class _AutoRun(Run):
         self.why = f"{self.picked.name} {crawled}"
         self.first, self.picked = (self.picked, self.run), second
         self.run = second.begin(self.problem, self.run.impulses.copy(), self.goal)
+        self.taken_over, self.judged = True, self.done
 
-    def _go_back(self) -> None:
-        """The second method ended without a solution: the first goes on from where it was."""
-        failed = self.picked.name
-        self.picked, self.run = self.first
-        self.why = f"it crawled, but {failed} found nothing"
+    def _judge_second(self) -> None:
+        """Go back to the first method, where it was, if the second has used its iterations for nothing."""
+        used = self.picked.in_one_call or self.done - self.judged >= self.picked.default_iterations
+        if used and self.residual() > self.goal.tolerance:
+            failed, start = self.picked.name, self.run.impulses
+            self.taken_over = False
+            self.picked, self.run = self.first
+            if self.residual_of(start) < self.residual():
+                self.run = self.picked.begin(self.problem, start.copy(), self.goal)
+            self.why = f"it crawled, but {failed} did not get there either"

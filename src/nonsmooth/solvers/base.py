@@ -47,6 +47,10 @@ class Run(ABC):
     def advance(self, count: int, stop: float) -> int:
         """Do up to `count` iterations, fewer if `estimate` falls to `stop`; return how many were done."""
 
+    def refresh(self) -> None:
+        """Recompute what is carried along by increments; called when the run's own estimate was too kind."""
+        return None
+
     def time_left(self) -> float:
         """What is left of the time limit in s, for a solver inside this one; never quite nothing."""
         return max(self.goal.time_limit - (time.perf_counter() - self._began), 1e-3)

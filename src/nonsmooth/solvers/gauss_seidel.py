@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 _ACCELERATIONS = ("none", "nesterov", "nncg", "anderson")
 _ORDERS = ("forward", "symmetric")
 _FORMS = ("automatic", "factored", "block-sparse")
+_SOFTENING = 1e-6
+"""Part of a singular contact block's mean diagonal that is added to it in the local model."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +67,26 @@ class GaussSeidel(Solver):
 
 
 def local_blocks(problem: ContactProblem) -> Local:
-    """Diagonal blocks and their inverses; singular ones get their pseudo-inverse."""
+    """Model blocks and their inverses, symmetric; what the model misses vanishes at the fixed point.
+
+    A contact's singular block gets a little on its diagonal, so that sticking can be asked for in every
+    direction; a joint's gets its pseudo-inverse, because its rows may be redundant.
+    """
     block = problem.operator.diagonal_blocks
+    block = 0.5 * (block + np.swapaxes(block, 1, 2))
     inverse, singular = np.empty_like(block), np.empty(len(block), dtype=np.bool_)
     invert_blocks(block, inverse, singular)
+    contact = singular & (problem.layout.free == 0)
+    if contact.any():
+        mean = np.einsum("bkk->b", block[contact]) / 3.0
+        block[contact] += _SOFTENING * mean[:, None, None] * np.eye(3)
+        inverse[contact] = np.linalg.inv(block[contact])
+        singular &= ~contact
     if singular.any():
         part = block[singular]
         scale = 1.0 / np.sqrt(np.maximum(np.einsum("bkk->bk", part), 1e-300))
         outer = scale[:, :, None] * scale[:, None, :]
-        part = 0.5 * (part + np.swapaxes(part, 1, 2)) * outer
-        inverse[singular] = np.linalg.pinv(part, rcond=1e-10, hermitian=True) * outer
+        inverse[singular] = np.linalg.pinv(part * outer, rcond=1e-10, hermitian=True) * outer
     return Local(block, inverse, np.zeros(len(block)))
 
 
@@ -103,6 +115,10 @@ class _Plain(Run):
         operator_kernels.apply(self.form, copy, work, np.empty_like(copy))
         return Point(copy, work)
 
+    def refresh(self) -> None:
+        """Recompute w = A x, which drifts by the rounding of every increment."""
+        self.point = self._at(self.point.x)
+
     @property
     def impulses(self) -> Floats:
         return self.point.x
@@ -123,6 +139,11 @@ class _Accelerated(_Plain):
     def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
         super().__init__(solver, problem, initial, goal)
         self.answer = Point(self.point.x.copy(), self.point.w.copy())
+
+    def refresh(self) -> None:
+        """Recompute w of both points."""
+        super().refresh()
+        self.answer = self._at(self.answer.x)
 
     @property
     def impulses(self) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -87,6 +87,9 @@ class _InteriorPointRun(Run):
     def advance(self, count: int, stop: float) -> int:
         build = dual_program if self.solver.form == "dual" else primal_program
         program, read_impulses = build(self.problem)
+        # the packages' thresholds are absolute: numbers of size one make them relative
+        scale = self.problem.residual_scale
+        program = replace(program, linear=program.linear / scale, right=program.right / scale)
         run = backends.clarabel if self.solver.backend == "clarabel" else backends.mosek
         limit = self.goal.max_iterations or self.solver.default_iterations
         # a duality gap ε leaves impulses wrong by √ε, so the gap must be the square of what is wanted
@@ -94,19 +97,21 @@ class _InteriorPointRun(Run):
         self.note = f"{self.solver.backend}, {self.solver.form} form: {answer.message}"
         self.finished = answer.status
         if answer.variables is not None:
-            self.x = read_impulses(answer)
+            self.x = scale * read_impulses(answer)
             self.estimate = 0.0
             small = self.problem.layout.blocks <= Newton().largest
-            if self.solver.polish and small and self.residual() > self.goal.tolerance:
-                self._polish()
+            steps = min(self.solver.polish, count - answer.iterations)
+            if steps > 0 and small and self.residual() > self.goal.tolerance:
+                return int(answer.iterations) + self._polish(steps)
         return min(max(answer.iterations, 1), count)
 
-    def _polish(self) -> None:
-        goal = Goal(self.goal.tolerance, self.solver.polish, self.time_left())
+    def _polish(self, steps: int) -> int:
+        goal = Goal(self.goal.tolerance, steps, self.time_left())
         polished = run_to_goal(self.problem, Newton(warm_sweeps=0), self.x, goal)
         self.note += f", {polished.statistics.iterations} Newton steps after it"
         flat = np.concatenate([polished.impulses, polished.joint_impulses])
-        self.x = self.problem.layout.pad(flat)  # Newton returns the best of its iterates, the start included
+        self.x = self.problem.layout.pad(flat)  # the best of Newton's iterates, the start included
+        return polished.statistics.iterations
 
 
 def dual_program(problem: ContactProblem) -> tuple[backends.ConicProgram, Any]:

@@ -16,6 +16,7 @@ from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _newton_kernels as kernels
 from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive, whole
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
+from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +30,9 @@ _DENSE = 450
 
 _SHORTEST = 1e-2
 """Step length below which a direction counts as useless: sweeps get further for the same work."""
+_LEAST_REGULARISATION = 1e-14
+_JOINT_SOFTNESS = 1e-6
+"""Part of α that joint rows get: long chains of joints do not bear more."""
 _MOST_SWEEPS = 2000
 """Rescue sweeps double with every rescue up to this many."""
 
@@ -96,6 +100,7 @@ class _NewtonRun(Run):
         self.values = self.pattern.data * self.root[row][:, :, None] * self.root[column][:, None, :]
         self.q = self.root * problem.free_blocks
         self.padding = problem.layout.padding
+        self.softness = np.where(problem.layout.free == 1, _JOINT_SOFTNESS, 1.0)
         blocks = problem.layout.blocks
         self.F, self.A, self.B = np.zeros((blocks, 3)), np.zeros((blocks, 3, 3)), np.zeros((blocks, 3, 3))
         self.x = initial / self.root
@@ -133,7 +138,9 @@ class _NewtonRun(Run):
         self.recent = [*self.recent[-4:], merit]
         size = math.sqrt(2.0 * merit)
         scale = self.problem.residual_scale
-        direction = self._direction(self.solver.regularisation * math.sqrt(min(1.0, size / scale)))
+        direction = self._direction(
+            self.solver.regularisation * math.sqrt(min(1.0, size / scale)) + _LEAST_REGULARISATION
+        )
         if direction is None:
             return False
         allowed = max(self.recent)
@@ -150,7 +157,7 @@ class _NewtonRun(Run):
         blocks, pattern = self.problem.layout.blocks, self.pattern
         data = np.empty_like(self.values)
         kernels.jacobian_blocks(
-            pattern.indptr, pattern.indices, self.values, self.A, self.B, regularisation + 1e-14, data
+            pattern.indptr, pattern.indices, self.values, self.A, self.B, regularisation * self.softness, data
         )
         matrix = sp.bsr_array((data, pattern.indices, pattern.indptr), shape=(3 * blocks, 3 * blocks))
         right = -self.F.ravel()
@@ -178,6 +185,8 @@ class _NewtonRun(Run):
         self.estimate = residual * self.problem.residual_scale
         if residual < self.best_residual:
             self.best, self.best_residual = impulses, residual
+        if residual <= self.goal.tolerance:
+            self.finished = Status.SOLVED
 
 
 def _with_diagonal(problem: ContactProblem) -> sp.bsr_array:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.errors import OptionError
+from nonsmooth.problem import _operator_kernels as operator_kernels
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _prox_kernels as kernels
 from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive
@@ -52,10 +53,13 @@ class _Prox(Solver):
                     f"r has shape {given.shape}: give one number, or {layout.rows}, one per row"
                 )
             r = layout.pad(np.broadcast_to(given, (layout.rows,)).copy())
-        elif self.strategy == "row-sum":
-            r = layout.pad(self.omega / np.asarray(abs(problem.operator.matrix()).sum(axis=1)).ravel())
         else:
-            r = self.omega / np.einsum("bkk->bk", problem.operator.diagonal_blocks)
+            if self.strategy == "row-sum":
+                sums = layout.pad(np.asarray(abs(problem.operator.matrix()).sum(axis=1)).ravel())
+            else:
+                sums = np.einsum("bkk->bk", problem.operator.diagonal_blocks)
+            r = np.full_like(sums, np.inf)  # rows that move nothing
+            np.divide(self.omega, sums, out=r, where=sums > 0.0)
         r[layout.padding] = np.inf
         contacts = slice(0, layout.contacts)
         r[contacts, 1:] = r[contacts, 1:].min(axis=1, keepdims=True)
@@ -105,7 +109,7 @@ class _ProxRun(Run):
         super().__init__(problem, goal)
         self.r = solver.factors(problem)
         self.x = initial.copy()
-        self.u = problem.operator.apply(self.x)
+        self.u = np.zeros_like(self.x)
         self.w = problem.operator.work()
         self.adaptive = solver.strategy == "adaptive" and solver.r is None
         self.factor = 1.0
@@ -146,13 +150,15 @@ class _JORRun(_ProxRun):
 class _SORRun(_ProxRun):
     def __init__(self, solver: SORProx, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
         super().__init__(solver, problem, initial, goal)
-        from nonsmooth.problem import _operator_kernels
-
-        _operator_kernels.apply(problem.operator.kernel_form, self.x, self.w, self.u)
+        self.refresh()
         constraints = np.arange(2 * problem.layout.blocks, dtype=np.int64)
         if solver.order == "normals-first":
             constraints = np.concatenate([constraints[::2], constraints[1::2]])
         self.sequence = constraints
+
+    def refresh(self) -> None:
+        """Recompute w = A x, which drifts by the rounding of every increment."""
+        operator_kernels.apply(self.problem.operator.kernel_form, self.x, self.w, self.u)
 
     def _iterate(self, r: Floats, count: int, stop: float) -> tuple[int, float]:
         form, cones, q = self.problem.operator.kernel_form, self.problem.cones, self.problem.free_blocks

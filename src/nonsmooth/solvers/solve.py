@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ Floats = NDArray[np.float64]
 _STALL_ITERATIONS = 10_000
 """Iterations without a smaller residual after which a run counts as stalled."""
 _RUNAWAY = 1e8
-"""Residual, in multiples of what doing nothing leaves, above which a run counts as diverged."""
+"""Residual, in multiples of the first one, above which a run counts as diverged."""
 _CHUNK_BLOCKS = 2000
 """Visits of blocks in one call of a run, so that small problems do not pay for Python."""
 _LOOK_EVERY = 50
@@ -94,14 +95,16 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
     history: list[tuple[float, ...]] = []
     if problem.idle_residual == 0.0 and (not start.any() or problem.residual_scale == 0.0):
         note = "nothing approaches: zero impulses are the solution"
-        return _conclude(problem, Status.SOLVED, np.zeros_like(start), solver, 0, clock, history, note)
+        history.append((0.0, 0.0, 0.0, math.nan, clock.elapsed()))
+        return _conclude(problem, Status.SOLVED, np.zeros_like(start), solver, 0, clock, history, note, goal)
     run = solver.begin(problem, start, goal)
     chunk = 1 if goal.record else int(np.clip(_CHUNK_BLOCKS // problem.layout.blocks, 1, _LOOK_EVERY))
     if solver.in_one_call:
         chunk = limit
     done = looked = improved = 0
-    best, slack = math.inf, 1.0
-    residual = run.residual()
+    slack = 1.0
+    residual = best = run.residual()
+    answer, runaway = run.impulses.copy(), _RUNAWAY * max(1.0, residual)
     status = Status.SOLVED if residual <= goal.tolerance else None
     history.append(_entry(run, 0, residual, clock, goal.record))
     while status is None:
@@ -120,7 +123,7 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
         looked = done
         residual = run.residual()
         history.append(_entry(run, done, residual, clock, goal.record))
-        if not residual <= _RUNAWAY:
+        if not residual <= runaway:
             status = Status.DIVERGED
         elif residual <= goal.tolerance:
             status = Status.SOLVED
@@ -128,13 +131,14 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
             status = Status.STALLED if run.finished is Status.SOLVED else run.finished
         elif run.estimate <= stop:
             slack *= 0.5 * min(1.0, goal.tolerance / residual)  # the estimate was too kind: ask it for more
+            run.refresh()
         if residual < best:
-            best, improved = residual, done
+            best, improved, answer = residual, done, run.impulses.copy()
         if status is None and done - improved >= _STALL_ITERATIONS:
             status = Status.STALLED
     if status is not Status.SOLVED and joints_contradict(problem):
         status = Status.INFEASIBLE
-    return _conclude(problem, status, run.impulses, solver, done, clock, history, run.note)
+    return _conclude(problem, status, answer, solver, done, clock, history, run.note, goal)
 
 
 class _Clock:
@@ -170,12 +174,16 @@ def _conclude(
     clock: _Clock,
     history: Sequence[tuple[float, ...]],
     note: str,
+    goal: Goal,
 ) -> Solution:
     table = np.array(history, dtype=float).reshape(len(history), 5)
     columns: list[Any] = list(table.T)
     columns[0] = columns[0].astype(np.int64)
     statistics = Statistics(solver.name, done, clock.elapsed(), History(*columns), note)
     solution = Solution.of(problem, status, impulses, statistics)
+    if status is Status.SOLVED and not solution.certificate.holds(goal.tolerance):
+        # the contacts are right, but M v = k + Dγ + Gλ does not close: the mass matrix is near singular
+        return replace(solution, status=Status.STALLED)
     return solution
 
 
