@@ -17,8 +17,8 @@ from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive
 Floats = NDArray[np.float64]
 
 _STRATEGIES = ("diagonal", "row-sum", "adaptive")
-_SHRINK, _GROW = 0.7, 1.05
-"""How the adaptive strategy changes its factor when the change of the iterates grows or shrinks."""
+_SHRINK, _GROW, _WINDOW = 0.7, 1.1, 20
+"""How the adaptive strategy changes its factor, and after how many iterations it looks."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class _ProxRun(Run):
         self.u = np.zeros_like(self.x)
         self.w = problem.operator.work()
         self.adaptive = solver.strategy == "adaptive" and solver.r is None
-        self.factor = 1.0
+        self.factor, self.reference, self.since = 1.0, 0.0, 0
 
     @property
     def impulses(self) -> Floats:
@@ -125,16 +125,23 @@ class _ProxRun(Run):
             return done
         done = 0
         while done < count:
-            done += 1
-            before = self.estimate
             _, change = self._iterate(self.factor * self.r, 1, 0.0)
+            done += 1
             self.estimate = change / self.factor  # smaller factors must not look like convergence
-            shrinking = self.estimate < (1.0 - 1e-9) * before  # a plain oscillation does not shrink
-            self.factor = min(1.0, self.factor * _GROW) if shrinking else self.factor * _SHRINK
             if self.estimate <= stop:
                 break
+            self.since += 1
+            self.reference = self.reference or self.estimate
+            if self.since == _WINDOW or self.estimate > 2.0 * self.reference:
+                self._adapt()
         self.step_length = self.factor
         return done
+
+    def _adapt(self) -> None:
+        """Shrink all factors if the iterates changed as much as a window ago, else let them grow again."""
+        shrinking = self.estimate < (1.0 - 1e-9) * self.reference  # a plain oscillation does not shrink
+        self.factor = min(1.0, self.factor * _GROW) if shrinking else self.factor * _SHRINK
+        self.reference, self.since = self.estimate, 0
 
     def _iterate(self, r: Floats, count: int, stop: float) -> tuple[int, float]:
         raise NotImplementedError
