@@ -175,7 +175,7 @@ def test_every_option_of_every_solver_can_be_given_as_text() -> None:
 
 def test_unsolved_is_exit_code_2_and_the_answer_so_far_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "block.h5"
-    words = ("--solver", "jor-prox", "--max-iterations", "3", "--save", str(path))
+    words = ("--solver", "gauss-seidel", "--max-iterations", "3", "--save", str(path))
     result = run("solve", "block-slides", *words)
     assert result.exit_code == 2
     assert "Iteration limit: " in result.stdout

@@ -59,7 +59,9 @@ class Summary:
             printed = "" if row.paper is None else f"{row.paper:.6g}"
             cells = (row.quantity, printed, f"{row.ours:.6g}", row.unit, row.error_or_note)
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-        lines += ["", "Files:", "", *(f"- {path.name}" for path in self.files), ""]
+        lines += ["", "Files:", "", *(f"- [{path.name}]({path.name})" for path in self.files), ""]
+        pictures = [path for path in self.files if path.suffix == ".png"]
+        lines += [f"![{path.stem}]({path.name})\n" for path in pictures]
         return "\n".join(lines)
 
     def write(self, folder: Path) -> Summary:

@@ -261,8 +261,8 @@ def compare(histories: dict[str, History], views: list[figures.Picture]) -> list
     rolls_from = float(exact.time[begin]) if rolls.any() else np.nan
     rows.append(
         Comparison(
-            "first step that rolls, exact law", TRANSITION, rolls_from, "s",
-            f"steps of {STEP:g} s: the first one at or after the transition is wanted",
+            "first step that rolls, exact law", None, rolls_from, "s",
+            f"wanted: the first multiple of {STEP:g} s after the transition at {TRANSITION:.3f} s",
         )
     )  # fmt: skip
     rows.append(

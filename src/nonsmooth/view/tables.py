@@ -73,6 +73,8 @@ def solution_report(solution: Solution, tolerance: float) -> Group:
     ]
     if 0 < problem.contacts <= _SMALL:
         parts.append(titled("Contacts: impulses γ in N·s, velocities u in m/s", contact_table(solution)))
+    elif problem.contacts:
+        parts.append(Text(f"\n{problem.contacts} contacts are too many to show here: --json prints them all"))
     if 0 < problem.joint_rows <= _SMALL:
         title = "Joint rows: impulses λ in N·s or N·m·s, velocities in m/s or rad/s"
         parts.append(titled(title, joint_table(solution)))
@@ -88,6 +90,8 @@ def certificate_table(certificate: Certificate, tolerance: float) -> Table:
     holds = certificate.holds(tolerance)
     verdict = f"holds to {tolerance:g}" if holds else f"does not hold to {tolerance:g}"
     table.add_row("verdict", "", "", f"{certificate.residual:.2e}", Text(verdict, _GOOD if holds else _BAD))
+    decides = "the larger of momentum balance and natural map"
+    table.add_row("", "", "", "", Text(decides, "dim"))
     return table
 
 
