@@ -504,6 +504,14 @@ def test_a_good_start_is_not_lost(name):
     assert after.certificate.residual <= good.certificate.residual
 
 
+def test_what_was_found_before_the_limit_is_returned():
+    problem = planar_block((10.0, -20.6, 0.0))
+    solution = ns.solve(problem, GaussSeidel(), max_iterations=4, tolerance=1e-12, throw=False)
+    assert solution.statistics.iterations == 4
+    assert solution.certificate.residual < 0.1
+    assert solution.statistics.history.iteration[-1] == 4
+
+
 def test_auto_keeps_the_iteration_limit():
     problem = random_problem(5, contacts=30, mass_ratio=1e6, law="relaxed")
     for limit in (10, 501, 1001):

@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 _USEFUL = 0.1
 """A window of iterations must bring the residual down to this part, or the method counts as crawling."""
 
+_SECOND_WORK = 100_000
+"""Visits of blocks that the second method may use where its own iteration limit is smaller."""
 _FOOLED = 10
 """How often the first method may believe that it has converged before it counts as crawling."""
 
@@ -133,7 +135,9 @@ class _AutoRun(Run):
 
     def _judge_second(self) -> None:
         """Go back to the first method, where it was, if the second has used its iterations for nothing."""
-        used = self.picked.in_one_call or self.done - self.judged >= self.picked.default_iterations
+        blocks = self.problem.layout.blocks
+        budget = max(self.picked.default_iterations, _SECOND_WORK // blocks)
+        used = self.picked.in_one_call or self.done - self.judged >= budget
         if used and self.residual() > self.goal.tolerance:
             failed, start = self.picked.name, self.run.impulses
             self.taken_over = False

@@ -136,6 +136,13 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
             best, improved, answer = residual, done, run.impulses.copy()
         if status is None and done - improved >= _STALL_ITERATIONS:
             status = Status.STALLED
+    if done > looked:  # a limit came between two looks
+        residual = run.residual()
+        history.append(_entry(run, done, residual, clock, goal.record))
+        if residual < best:
+            answer = run.impulses
+        if residual <= goal.tolerance:
+            status = Status.SOLVED
     if status is not Status.SOLVED and joints_contradict(problem):
         status = Status.INFEASIBLE
     return _conclude(problem, status, answer, solver, done, clock, history, run.note, goal)
@@ -155,8 +162,8 @@ class _Clock:
 
 
 def _entry(run: Run, done: int, residual: float, clock: _Clock, record: bool) -> tuple[float, ...]:
-    moment = time.perf_counter()
     elapsed = clock.elapsed()
+    moment = time.perf_counter()
     objective = math.nan
     if record:
         x = run.impulses
