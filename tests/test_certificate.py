@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from nonsmooth.library.named import sliding_ball
 from nonsmooth.problem import Certificate, ContactProblem
@@ -347,8 +348,7 @@ def test_joint_drift_shows_alone():
     certificate = judge(**right, joint_impulses=(1.0, 1.0), joint_velocities=(0.0, -0.25))
     assert rows_above(certificate) == {"joint_drift", "natural_map"}
     assert certificate.joint_drift.absolute == pytest.approx(0.25, rel=1e-15)
-    # q = (−2, −0.5, 0) and (−1, −1.25): at zero impulses the contact's z = (2 − 0.25, 0.5, 0) is in its cone
-    scale = math.sqrt(1.75**2 + 0.5**2 + 1.0 + 1.25**2)
+    scale = math.sqrt(1.0 + 1.25**2)  # the joint is an island of its own, with q = (−1, −1.25)
     assert certificate.joint_drift.relative == pytest.approx(0.25 / scale, rel=1e-14)
     assert certificate.residual == pytest.approx(0.25 / scale, rel=1e-14)
     assert judge(**right, joint_impulses=(1.0, -5.0), joint_velocities=(0.0, 0.0)).holds(1e-14)  # λ is free
@@ -387,13 +387,76 @@ def test_the_worst_contact_counts():
 
 
 def test_natural_map_adds_up_over_contacts():
-    """Relative natural map = √Σ|r_i|²/ρ_i / S: two equal violations weigh √2, and so does S."""
+    """Relative natural map = √Σ|r_i|²/ρ_i / S in each island; the worst island counts."""
     one = judge([[1.5, 0.0, 0.0]], [[0.5, 0.0, 0.0]])  # q_n = −1, so S = 1
     two = judge([[1.5, 0.0, 0.0]] * 2, [[0.5, 0.0, 0.0]] * 2)
     assert one.residual == pytest.approx(0.5, rel=1e-14)
     assert two.residual == pytest.approx(0.5, rel=1e-14)
     beside_a_right_one = judge([[1.5, 0.0, 0.0], [1.0, 0.0, 0.0]], [[0.5, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    assert beside_a_right_one.residual == pytest.approx(0.5 / math.sqrt(2.0), rel=1e-14)
+    assert beside_a_right_one.residual == pytest.approx(0.5, rel=1e-14)
+    # the same two contacts in one island, held together by next to nothing
+    n = np.eye(6)
+    n[0, 3] = n[3, 0] = 1e-13
+    gamma = np.array([1.5, 0.0, 0.0, 1.0, 0.0, 0.0])
+    q = np.array([0.5, 0.0, 0.0, 0.0, 0.0, 0.0]) - n @ gamma
+    together = ContactProblem(delassus=n, free_velocity=q, friction=[0.5, 0.5])
+    found = certify(together, gamma, NONE, None).residual
+    assert found == pytest.approx(0.5 / math.sqrt(2.0), rel=1e-12)
+
+
+def test_a_pebble_is_not_judged_by_the_boulder_beside_it():
+    """10⁶ kg at 100 m/s and 1 g at 1 mm/s, not touching: the boulder's contact is right, the pebble's not."""
+    problem = ContactProblem(
+        mass=np.diag([1e6, 1e-3]), jacobian=np.eye(2), momentum=[-1e8, -1e-6], friction=0.0, components=1
+    )
+    assert certify(problem, np.array([1e8, 0.0]), NONE, None).residual == pytest.approx(1.0)
+    assert certify(problem, np.array([1e8, 1e-6]), NONE, None).holds(1e-14)
+
+
+@pytest.mark.parametrize("form", ["blocks", "matrices", "delassus"])
+def test_islands_are_what_moving_bodies_connect(scene, form):
+    """Two copies of a scene side by side: no island has blocks of both, and ground connects nothing."""
+    s = scene(4)
+    mass, d, g = s.matrices()
+    twice = {name: scipy.linalg.block_diag(m, m) for name, m in (("m", mass), ("d", d), ("g", g))}
+    common = {"friction": np.tile(s.friction, 2), "components": np.tile(s.components, 2)}
+    if form == "blocks":
+        shift = np.where(s.bodies >= 0, s.bodies + len(s.mass), -1)
+        joint_shift = np.where(s.joint_bodies >= 0, s.joint_bodies + len(s.mass), -1)
+        problem = ContactProblem(
+            **common, mass=np.tile(s.mass, (2, 1, 1)), jacobian=np.tile(s.jacobian, (2, 1, 1, 1)),
+            bodies=np.concatenate([s.bodies, shift]), momentum=np.tile(np.ravel(s.momentum), 2),
+            joint_jacobian=np.tile(s.joint_jacobian, (2, 1, 1)),
+            joint_bodies=np.concatenate([s.joint_bodies, joint_shift]),
+        )  # fmt: skip
+    elif form == "matrices":
+        problem = ContactProblem(
+            **common, mass=twice["m"], jacobian=twice["d"], joint_jacobian=twice["g"],
+            momentum=np.tile(np.ravel(s.momentum), 2),
+        )  # fmt: skip
+    else:
+        both = twice["d"]  # without joints: their rows are gathered by threes
+        w = both.T @ np.linalg.solve(twice["m"], both)
+        w[np.abs(w) < 1e-14] = 0.0
+        q = both.T @ np.linalg.solve(twice["m"], np.tile(np.ravel(s.momentum), 2))
+        problem = ContactProblem(**common, delassus=w, free_velocity=q)
+    island = problem.operator.islands[: problem.contacts]
+    first, second = island[: len(s.friction)], island[len(s.friction) :]
+    assert set(first).isdisjoint(second)
+    pairs = s.bodies if form == "delassus" else np.concatenate([s.bodies, s.joint_bodies])
+    moving = [set(pair[pair >= 0]) for pair in pairs]
+    for i in range(len(s.friction)):
+        for j in range(i):
+            assert (first[i] == first[j]) == _connected(moving, i, j)
+
+
+def _connected(moving: list[set], i: int, j: int) -> bool:
+    reach = set(moving[i])
+    while True:
+        wider = reach.union(*(pair for pair in moving if pair & reach))
+        if wider == reach:
+            return bool(reach & moving[j])
+        reach = wider
 
 
 def test_an_answer_that_runs_away_is_not_certified():
@@ -565,7 +628,7 @@ def test_the_loops_number_is_the_certificates(scene):
     u = problem.operator.apply(x) + problem.free_blocks
     certificate = certify(problem, gamma, joint, problem.velocity(gamma, joint))
     assert relative_residual(problem, x, u) == certificate.natural_map.relative
-    assert problem.residual_scale > 0.0
+    assert problem.scales.whole > 0.0
     assert math.isnan(relative_residual(problem, np.full_like(x, np.nan), u))
 
 

@@ -165,6 +165,39 @@ def factored_diagonal(form, out):
                 out[i, p, q] = total
 
 
+@inlined_kernel
+def _root(parent, i):
+    """Representative of i's set, with the path to it halved."""
+    while parent[i] != i:
+        parent[i] = parent[parent[i]]
+        i = parent[i]
+    return i
+
+
+@kernel
+def factored_islands(form, parent, label):
+    """Fill label (blocks,) with a representative coordinate of each block's island, by union and find.
+
+    parent (6 × bodies) starts as 0, 1, 2, …; a block joins the coordinates where its columns are not zero.
+    """
+    for i in range(form.columns.shape[0]):
+        first = -1
+        for side in range(2):
+            for k in range(6):
+                c = form.columns
+                if c[i, side, 0, k] == 0.0 and c[i, side, 1, k] == 0.0 and c[i, side, 2, k] == 0.0:
+                    continue
+                other = _root(parent, np.int64(6 * form.bodies[i, side] + k))
+                if first < 0:
+                    first = other
+                else:
+                    parent[max(first, other)] = min(first, other)
+                    first = min(first, other)
+        label[i] = first
+    for i in range(label.shape[0]):
+        label[i] = _root(parent, label[i])
+
+
 @allocating_kernel
 def factored_pattern(bodies, body_start, body_blocks, ground, start):
     """Count, into start[1:], the distinct blocks that share a moving body with each block."""

@@ -53,41 +53,37 @@ def weighted_square(cones, i, r0, r1, r2):
 
 
 @kernel
-def squared_residual(cones, x, u):
-    """Sum over the blocks of |natural map|²/ρ, in J."""
-    total = 0.0
+def squared_residuals(cones, x, u, out):
+    """Fill out (blocks,) with |natural map|²/ρ, in J."""
     for i in range(x.shape[0]):
         s = tilting_term(cones, i, u[i, 1], u[i, 2])
         r0, r1, r2 = natural_map(cones, i, x, u[i, 0], u[i, 1], u[i, 2], s)
-        total += weighted_square(cones, i, r0, r1, r2)
-    return total
+        out[i] = weighted_square(cones, i, r0, r1, r2)
 
 
 @kernel
-def squared_size(cones, x):
-    """Sum over the blocks of |γ|²/ρ, in J."""
-    total = 0.0
+def squared_sizes(cones, x, out):
+    """Fill out (blocks,) with |γ|²/ρ, in J."""
     for i in range(x.shape[0]):
-        total += weighted_square(cones, i, x[i, 0], x[i, 1], x[i, 2])
-    return total
+        out[i] = weighted_square(cones, i, x[i, 0], x[i, 1], x[i, 2])
 
 
 @kernel
-def squared_velocity(cones, u):
-    """Sum over the blocks of ρ |u|², in J."""
-    total = 0.0
+def squared_velocities(cones, u, out):
+    """Fill out (blocks,) with ρ |u|², in J."""
     for i in range(u.shape[0]):
+        out[i] = 0.0
         for k in range(3):
-            total += u[i, k] * u[i, k] * cones.weight[i, k]
-    return total
+            out[i] += u[i, k] * u[i, k] * cones.weight[i, k]
 
 
 @kernel
-def worst_violations(cones, x, u, q, worst):
+def worst_violations(cones, x, u, q, scale, worst):
     """Fill `worst` (2, 6) with the largest violations over all contacts; returns the friction's work.
 
     Columns: cone of γ, dual cone of u + s e_n, complementarity, natural map, approach speed,
-    friction gain. Row 0 in N·s, m/s, J; row 1 weighted with ρ to √J (complementarity and gain: J).
+    friction gain. Row 0 in N·s, m/s, J; row 1 weighted with ρ to √J (complementarity and gain: J)
+    and divided by the contact's scale (its square).
     The returned number is the energy that friction takes out in J: −Σ γ_t·(q_t + u_t)/2, because the
     velocity goes from q to u in a straight line while the impulse grows.
     """
@@ -114,5 +110,7 @@ def worst_violations(cones, x, u, q, worst):
         weighted = (cone / root, dual * root, gap, natural / root, approach * root, max(0.0, work))
         for k in range(6):
             worst[0, k] = max(worst[0, k], absolute[k])
-            worst[1, k] = max(worst[1, k], weighted[k])
+            if weighted[k] > 0.0:
+                energy = k == 2 or k == 5
+                worst[1, k] = max(worst[1, k], weighted[k] / (scale[i] * scale[i] if energy else scale[i]))
     return dissipated

@@ -2,13 +2,14 @@
 
 Nothing here trusts a solver. Absolute numbers carry units; relative ones do not change when the
 units of length, mass or time change, because impulses are weighted with 1/√ρ_i and velocities with
-√ρ_i (ρ_i = d_i/tr N_ii), which brings both to √J, and are then divided by one scale S: the
-residual of zero impulses. So 1 is as wrong as doing nothing. Contacts that stay open enter S with a
-millionth of their speed alone, and impulses do not enter: an iteration that runs away cannot make its
-errors look small. A residual smaller than the rounding of the impulses is reported as that rounding.
+√ρ_i (ρ_i = d_i/tr N_ii), which brings both to √J, and are then divided by a scale S: the residual of
+zero impulses. So 1 is as wrong as doing nothing. Contacts that stay open enter S with a millionth of
+their speed alone, and impulses do not enter: an iteration that runs away cannot make its errors look
+small. A residual smaller than the rounding of the impulses is reported as that rounding.
 
-S is one number for the whole problem. A contact whose share of S is below the tolerance is below the
-certificate's resolution: give systems that do not touch each other as problems of their own.
+Every island of bodies that act on each other has its own S, and the worst island counts: a pebble is not
+judged by the boulder beside it. Within an island, a contact whose share of S is below the tolerance is
+below the certificate's resolution.
 """
 
 from __future__ import annotations
@@ -23,8 +24,6 @@ from nonsmooth.problem import _residual_kernels as kernels
 from nonsmooth.problem.contact_problem import ContactProblem
 
 Floats = NDArray[np.float64]
-
-_EPSILON = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -82,13 +81,8 @@ class Certificate:
 
 
 def relative_residual(problem: ContactProblem, x: Floats, u: Floats) -> float:
-    """Relative natural map of impulses x with velocities u = N x + q, both (blocks, 3).
-
-    Not less than the rounding of the impulses: below that γ − Π_K(γ − …) says nothing.
-    """
-    rounding = _EPSILON * math.sqrt(kernels.squared_size(problem.cones, x))
-    residual = _largest(math.sqrt(kernels.squared_residual(problem.cones, x, u)), rounding)
-    return _ratio(residual, problem.residual_scale)
+    """Relative natural map of impulses x with velocities u = N x + q, both (blocks, 3)."""
+    return problem.scales.relative_residual(problem.cones, x, u)
 
 
 def certify(
@@ -103,34 +97,29 @@ def certify(
         return _not_a_number()
     u = problem.operator.apply(x) + problem.free_blocks
     worst = np.empty((2, 6))
-    dissipation = kernels.worst_violations(problem.cones, x, u, problem.free_blocks.copy(), worst)
-    scale = problem.residual_scale
-    absolute, weighted = worst
+    dissipation = kernels.worst_violations(
+        problem.cones, x, u, problem.free_blocks.copy(), problem.scales.of_block, worst
+    )
+    absolute, relative = worst
     joints = problem.layout.contacts
     drift = np.abs(u[joints:])
-    drift_weighted = float((drift * np.sqrt(problem.cones.weight[joints:])).max(initial=0.0))
+    drift_weighted = (drift * np.sqrt(problem.cones.weight[joints:])).max(axis=1, initial=0.0)
+    pairs = zip(drift_weighted, problem.scales.of_block[joints:], strict=True)
+    drift_relative = max((_ratio(part, whole) for part, whole in pairs), default=0.0)
     balance = (0.0, 0.0)
     if velocity is not None:
         balance = problem.momentum_error(velocity, impulses, joint_impulses)
     return Certificate(
         Residual("momentum balance", balance[0], "N·s", balance[1], "M v − k − D γ − G λ"),
-        Residual("cone", absolute[0], "N·s", _ratio(weighted[0], scale), "distance of γ from K"),
-        Residual(
-            "dual cone", absolute[1], "m/s", _ratio(weighted[1], scale), "distance of u + s e_n from K*"
-        ),
-        Residual("complementarity", absolute[2], "J", _ratio(weighted[2], scale**2), "|γ·(u + s e_n)|"),
+        Residual("cone", absolute[0], "N·s", relative[0], "distance of γ from K"),
+        Residual("dual cone", absolute[1], "m/s", relative[1], "distance of u + s e_n from K*"),
+        Residual("complementarity", absolute[2], "J", relative[2], "|γ·(u + s e_n)|"),
         Residual(
             "natural map", absolute[3], "N·s", relative_residual(problem, x, u), "γ − Π_K(γ − ρ(u + s e_n))"
         ),
-        Residual(
-            "penetration", absolute[4], "m/s", _ratio(weighted[4], scale), "−u_n; times the step: a depth"
-        ),
-        Residual(
-            "joint drift", float(drift.max(initial=0.0)), "m/s", _ratio(drift_weighted, scale), "Gᵀv + b_G"
-        ),
-        Residual(
-            "friction gain", absolute[5], "J", _ratio(weighted[5], scale**2), "energy that friction adds"
-        ),
+        Residual("penetration", absolute[4], "m/s", relative[4], "−u_n; times the step: a depth"),
+        Residual("joint drift", float(drift.max(initial=0.0)), "m/s", drift_relative, "Gᵀv + b_G"),
+        Residual("friction gain", absolute[5], "J", relative[5], "energy that friction adds"),
         float(dissipation),
     )
 

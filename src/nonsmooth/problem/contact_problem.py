@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem import _checks as check
 from nonsmooth.problem._body_rows import block_velocities, matrix_of_blocks, rows_by_body, stacked
-from nonsmooth.problem._residual_kernels import Cones, squared_residual, squared_velocity
+from nonsmooth.problem._residual_kernels import Cones
 from nonsmooth.problem.laws import COULOMB, Law
 from nonsmooth.problem.layout import Layout, group_rows
 from nonsmooth.problem.mass import (
@@ -25,12 +25,10 @@ from nonsmooth.problem.mass import (
     mass_from_blocks,
 )
 from nonsmooth.problem.operator import DelassusOperator, ExplicitOperator, FactoredOperator, ProductOperator
+from nonsmooth.problem.scales import Scales
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-_ROUNDING_SHARE = 1e-6
-"""Part of the free velocities below which the certificate's scale does not fall."""
 
 
 class ContactProblem:
@@ -343,19 +341,9 @@ class ContactProblem:
         return Cones(friction, self.layout.free, weight, self.law.sides, 1.0 if self.law.exact else 0.0)
 
     @cached_property
-    def residual_scale(self) -> float:
-        """The scale S of the certificate in √J: the residual of impulses that are all zero.
-
-        Never less than a millionth of the free velocities, whose rounding enters every residual.
-        """
-        least = _ROUNDING_SHARE * np.sqrt(squared_velocity(self.cones, self.free_blocks.copy()))
-        return max(self.idle_residual, float(least))
-
-    @cached_property
-    def idle_residual(self) -> float:
-        """Residual of impulses that are all zero, in √J; zero exactly where they are the solution."""
-        zero = np.zeros((self.layout.blocks, 3))
-        return float(np.sqrt(squared_residual(self.cones, zero, self.free_blocks.copy())))
+    def scales(self) -> Scales:
+        """The scale S of the certificate for each island of bodies that act on each other, in √J."""
+        return Scales.of(self.cones, self.free_blocks, self.operator.islands)
 
     @cached_property
     def free_blocks(self) -> Floats:
@@ -427,7 +415,7 @@ class ContactProblem:
 
     def _varied(self, **changes: Any) -> ContactProblem:
         other = copy.copy(self)
-        for name in ("cones", "free_blocks", "residual_scale", "idle_residual"):
+        for name in ("cones", "free_blocks", "scales"):
             other.__dict__.pop(name, None)
         for name, value in changes.items():
             check.freeze(value)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from nonsmooth.problem import _operator_kernels as kernels
@@ -55,6 +56,13 @@ class DelassusOperator:
         diagonal[block, component, component] = 1.0
         diagonal.setflags(write=False)
         return diagonal
+
+    @cached_property
+    def islands(self) -> NDArray[np.int64]:
+        """Number of the island of every block: blocks that act on each other, over any number of others."""
+        form, blocks = self.block_sparse, self.layout.blocks
+        pattern = sp.csr_array((np.ones(len(form.column)), form.column, form.start), shape=(blocks, blocks))
+        return np.asarray(connected_components(pattern, directed=False)[1], dtype=np.int64)
 
     def work(self) -> Floats:
         """Room for the mass-weighted velocities A x, (bodies, 6); one row where it is not used."""
@@ -116,6 +124,17 @@ class FactoredOperator(DelassusOperator):
         work = self.work()
         kernels.apply(self._form, x, work, np.empty_like(x))
         return work[:-1]
+
+    @cached_property
+    def islands(self) -> NDArray[np.int64]:
+        """Number of the island of every block: what the coordinates of moving bodies connect.
+
+        A block and a coordinate are joined where the block's columns of A are not zero, so that
+        coordinates gathered in one body which do not act on each other stay apart.
+        """
+        label = np.empty(self.layout.blocks, dtype=np.int64)
+        kernels.factored_islands(self._form, np.arange(6 * self._form.body_count), label)
+        return np.unique(label, return_inverse=True)[1].astype(np.int64)
 
     @cached_property
     def diagonal_blocks(self) -> Floats:

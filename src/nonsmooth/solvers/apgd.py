@@ -72,10 +72,9 @@ class _APGDRun(Run):
 
     def _start_from(self, initial: Floats) -> None:
         """A warm start counts as the best iterate so far and brings its own anti-relaxation term."""
-        self.iterate.scalar[2] = self.residual_of(initial) * self.problem.residual_scale
-        kernels.tilting_terms(
-            self.problem.cones, self.iterate.n_gamma + self.problem.free_blocks, self.iterate.shift
-        )
+        cones, u = self.problem.cones, self.iterate.n_gamma + self.problem.free_blocks
+        self.iterate.scalar[2] = self.problem.scales.total_residual(cones, initial, u)
+        kernels.tilting_terms(cones, u, self.iterate.shift)
 
     def _first_l(self, initial: Floats) -> float:
         """Line 6: L = |N(γ_0 − γ̂_0)| / |γ_0 − γ̂_0| with γ̂_0 = 1; with a fixed step, 1.01 λ_max.

@@ -94,7 +94,7 @@ class _FixedPointRun(Run):
         self.step_length = (
             self.step_length * self.solver.damping if grown else min(1.0, 1.2 * self.step_length)
         )
-        self.estimate = self.last * self.problem.residual_scale
+        self.estimate = self.last * self.problem.scales.whole
         self.unimproved = 0 if self.last < 0.9 * self.best else self.unimproved + 1
         if self.last < self.best:
             self.best, self.best_x = self.last, self.x

@@ -88,7 +88,7 @@ class _InteriorPointRun(Run):
         build = dual_program if self.solver.form == "dual" else primal_program
         program, read_impulses = build(self.problem)
         # the packages' thresholds are absolute: numbers of size one make them relative
-        scale = self.problem.residual_scale
+        scale = self.problem.scales.whole
         program = replace(program, linear=program.linear / scale, right=program.right / scale)
         run = backends.clarabel if self.solver.backend == "clarabel" else backends.mosek
         limit = self.goal.max_iterations or self.solver.default_iterations

@@ -136,7 +136,7 @@ class _LemkeRun(Run):
             if best <= self.goal.tolerance or pivots >= limit:
                 break
             cover = generator.uniform(1.0, 2.0, len(right))
-        self.estimate = best * self.problem.residual_scale
+        self.estimate = best * self.problem.scales.whole
         self.finished = Status.FAILED if pivots < limit else None
         return pivots
 

@@ -137,7 +137,7 @@ class _NewtonRun(Run):
             return False
         self.recent = [*self.recent[-4:], merit]
         size = math.sqrt(2.0 * merit)
-        scale = self.problem.residual_scale
+        scale = self.problem.scales.whole
         direction = self._direction(
             self.solver.regularisation * math.sqrt(min(1.0, size / scale)) + _LEAST_REGULARISATION
         )
@@ -182,7 +182,7 @@ class _NewtonRun(Run):
     def _keep(self) -> None:
         impulses = self.root * self.x
         residual = self.residual_of(impulses)
-        self.estimate = residual * self.problem.residual_scale
+        self.estimate = residual * self.problem.scales.whole
         if residual < self.best_residual:
             self.best, self.best_residual = impulses, residual
         if residual <= self.goal.tolerance:

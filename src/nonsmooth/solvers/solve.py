@@ -93,7 +93,7 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
     clock = _Clock()
     limit = solver.default_iterations if goal.max_iterations is None else goal.max_iterations
     history: list[tuple[float, ...]] = []
-    if problem.idle_residual == 0.0 and (not start.any() or problem.residual_scale == 0.0):
+    if problem.scales.idle == 0.0 and (not start.any() or problem.scales.whole == 0.0):
         note = "nothing approaches: zero impulses are the solution"
         history.append((0.0, 0.0, 0.0, math.nan, clock.elapsed()))
         return _conclude(problem, Status.SOLVED, np.zeros_like(start), solver, 0, clock, history, note, goal)
@@ -114,7 +114,7 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
         if clock.elapsed() >= goal.time_limit:
             status = Status.TIME_LIMIT
             break
-        stop = slack * goal.tolerance * problem.residual_scale
+        stop = slack * goal.tolerance * problem.scales.whole
         done += run.advance(min(chunk, limit - done), stop)
         if not (goal.record or run.estimate <= stop or run.finished or done - looked >= _LOOK_EVERY):
             if math.isnan(run.estimate):
