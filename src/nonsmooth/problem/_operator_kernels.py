@@ -36,17 +36,17 @@ class BlockSparse(NamedTuple):
 
 def block_velocity(form, i, x, w):
     """Three components of (N x)_i; w is A x for the factored form."""
-    raise NotImplementedError("for use in kernels")
+    raise TypeError("for use in kernels alone")
 
 
 def add_impulse(form, i, d0, d1, d2, w):
     """Keep w = A x when block i of x grows by (d0, d1, d2)."""
-    raise NotImplementedError("for use in kernels")
+    raise TypeError("for use in kernels alone")
 
 
 def accumulate(form, x, w):
     """Set w = A x."""
-    raise NotImplementedError("for use in kernels")
+    raise TypeError("for use in kernels alone")
 
 
 # Elements are read one by one in this file: a view of a row costs a reference count in a hot loop.

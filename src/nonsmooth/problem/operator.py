@@ -6,6 +6,7 @@ velocities (m/s); its entries are in 1/kg for forces at a point.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +27,7 @@ _DENSE_EIGENVALUES = 60
 """Rows up to which eigenvalues come from a dense matrix."""
 
 
-class DelassusOperator:
+class DelassusOperator(ABC):
     """What every solver uses: apply N, form it, read its diagonal, estimate its largest eigenvalue."""
 
     layout: Layout
@@ -36,10 +37,10 @@ class DelassusOperator:
         """What the compiled kernels work on: factored where bodies are known, else block-sparse."""
         return self.block_sparse
 
-    @cached_property
+    @property
+    @abstractmethod
     def block_sparse(self) -> BlockSparse:
         """N formed, as rows of 3×3 blocks."""
-        raise NotImplementedError
 
     @cached_property
     def diagonal_blocks(self) -> Floats:

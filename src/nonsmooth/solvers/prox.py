@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -143,8 +144,9 @@ class _ProxRun(Run):
         self.factor = min(1.0, self.factor * _GROW) if shrinking else self.factor * _SHRINK
         self.reference, self.since = self.estimate, 0
 
+    @abstractmethod
     def _iterate(self, r: Floats, count: int, stop: float) -> tuple[int, float]:
-        raise NotImplementedError
+        """Do up to `count` iterations with the factors r; return how many, and the last change in √J."""
 
 
 class _JORRun(_ProxRun):
