@@ -5,6 +5,9 @@ import nonsmooth as ns
 problem = ns.ContactProblem(mass=M, jacobian=D, bias=b, momentum=k, friction=mu)
 solution = ns.solve(problem, tolerance=1e-8)
 print(solution.certificate)
+
+run = ns.simulate(ns.scenes.filling(spheres=1000), duration=5.0, step=0.01, record="filling.h5")
+print(run.certificate)
 """
 
 from __future__ import annotations
@@ -13,7 +16,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nonsmooth import errors, io, library, problem, solvers
+    from nonsmooth import collision, errors, integrators, io, library, model, problem, scenes, solvers
+    from nonsmooth.integrators import simulate
+    from nonsmooth.io import Recording, Trajectory
+    from nonsmooth.model import System
     from nonsmooth.problem import Certificate, ContactProblem, Law, cones, pyramid
     from nonsmooth.solvers import Solution, SolveError, Status, solve
 
@@ -23,21 +29,35 @@ __all__ = [
     "Certificate",
     "ContactProblem",
     "Law",
+    "Recording",
     "Solution",
     "SolveError",
     "Status",
+    "System",
+    "Trajectory",
+    "collision",
     "cones",
     "errors",
+    "integrators",
     "io",
     "library",
+    "model",
     "problem",
     "pyramid",
+    "scenes",
+    "simulate",
     "solve",
     "solvers",
 ]
 
-_ROOMS = ("errors", "io", "library", "problem", "solvers")
-_FROM_PROBLEM = ("Certificate", "ContactProblem", "Law", "cones", "pyramid")
+_ROOMS = ("collision", "errors", "integrators", "io", "library", "model", "problem", "scenes", "solvers")
+_HOME = {
+    **dict.fromkeys(("Certificate", "ContactProblem", "Law", "cones", "pyramid"), "problem"),
+    **dict.fromkeys(("Solution", "SolveError", "Status", "solve"), "solvers"),
+    **dict.fromkeys(("Recording", "Trajectory"), "io"),
+    "System": "model",
+    "simulate": "integrators",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -45,8 +65,7 @@ def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return import_module(f"nonsmooth.{name}")
     if name in __all__:
-        home = "nonsmooth.problem" if name in _FROM_PROBLEM else "nonsmooth.solvers"
-        return getattr(import_module(home), name)
+        return getattr(import_module(f"nonsmooth.{_HOME[name]}"), name)
     raise AttributeError(f"module 'nonsmooth' has no attribute {name!r}: see {', '.join(__all__)}")
 
 

@@ -25,3 +25,11 @@ class MissingSolverError(NonsmoothError, ImportError):
 
 class FileFormatError(NonsmoothError, ValueError):
     """A file is not what it should be."""
+
+
+class WorldError(NonsmoothError):
+    """A body left the world that the user had bounded."""
+
+
+class ToleranceWarning(UserWarning):
+    """Steps of a run did not reach their tolerance."""

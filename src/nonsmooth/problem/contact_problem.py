@@ -239,7 +239,7 @@ class ContactProblem:
         pairs = np.full((self.layout.blocks, 2), -1, dtype=np.int64)
         pairs[:count] = self.bodies
         pairs[joint_slot // 3] = self.joint_bodies
-        self.operator = FactoredOperator(self.layout, body_mass, pairs, rows)
+        self.operator = FactoredOperator.of_rows(self.layout, body_mass, pairs, rows)
 
     def _init_from_matrices(
         self, mass: Any, jacobian: Any, friction: Any, components: Any, joint_jacobian: Any
@@ -274,7 +274,7 @@ class ContactProblem:
             if found is not None:
                 self.layout, pairs, rows = found
                 self._mass = body_mass
-                self.operator = FactoredOperator(self.layout, body_mass, pairs, rows)
+                self.operator = FactoredOperator.of_rows(self.layout, body_mass, pairs, rows)
                 return
         self._mass = MatrixMass(self.mass)
         joints = self.joint_jacobian.shape[1]

@@ -102,18 +102,31 @@ class DelassusOperator(ABC):
 class FactoredOperator(DelassusOperator):
     """N = AᵀA with A = L⁻¹ [D G], by bodies: the fast path, O(1) memory and work per contact."""
 
-    def __init__(self, layout: Layout, mass: BodyMass, bodies: NDArray[np.int64], rows: Floats) -> None:
-        """`rows` (blocks, 2, 3, 6) are the rows of [D G]ᵀ by body; body −1 is ground."""
+    def __init__(self, layout: Layout, form: Factored) -> None:
         self.layout = layout
-        ground = mass.bodies
-        index = np.where(bodies < 0, ground, bodies).astype(np.uint32)
+        self._form = form
+
+    @classmethod
+    def of_rows(
+        cls, layout: Layout, mass: BodyMass, bodies: NDArray[np.int64], rows: Floats
+    ) -> FactoredOperator:
+        """From the rows of [D G]ᵀ by body, (blocks, 2, 3, 6); body −1 is ground."""
         lower = np.concatenate([mass.lower, np.eye(6)[None]])
         columns = np.empty((layout.blocks, 2, 3, 6))
         for side in range(2):
-            solved = np.linalg.solve(lower[index[:, side]], np.swapaxes(rows[:, side], 1, 2))
+            solved = np.linalg.solve(lower[bodies[:, side]], np.swapaxes(rows[:, side], 1, 2))
             columns[:, side] = np.swapaxes(solved, 1, 2)
             columns[bodies[:, side] < 0, side] = 0.0
-        self._form = Factored(index, columns, ground + 1)
+        return cls.of_columns(layout, bodies, columns, mass.bodies)
+
+    @classmethod
+    def of_columns(
+        cls, layout: Layout, bodies: NDArray[np.int64], columns: Floats, count: int
+    ) -> FactoredOperator:
+        """From L⁻¹ of those rows, zero for ground, and the number of bodies."""
+        return cls(
+            layout, Factored(np.where(bodies < 0, count, bodies).astype(np.uint32), columns, count + 1)
+        )
 
     @property
     def kernel_form(self) -> Factored:

@@ -51,12 +51,15 @@ class Auto(Solver):
     """Most contacts and joint blocks that go to the interior-point method under the relaxed law."""
     lemke_unknowns: int = 1000
     """Most unknowns of a pyramid's linear complementarity problem that go to Lemke."""
+    threads: int = 1
+    """Threads for Gauss-Seidel's sweeps; the answer has the same bits for any number of them."""
 
     def __post_init__(self) -> None:
         whole("Auto", "window", self.window, 1)
         whole("Auto", "newton_blocks", self.newton_blocks)
         whole("Auto", "interior_point_blocks", self.interior_point_blocks)
         whole("Auto", "lemke_unknowns", self.lemke_unknowns)
+        whole("Auto", "threads", self.threads, 1)
 
     def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
         """Start on a problem."""
@@ -82,7 +85,7 @@ class _AutoRun(Run):
 
     def __init__(self, solver: Auto, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
-        first: Solver = APGD() if problem.law.name == "pyramid" else GaussSeidel()
+        first: Solver = APGD() if problem.law.name == "pyramid" else GaussSeidel(threads=solver.threads)
         self.solver, self.picked, self.why = solver, first, "its iterations are cheap and they converge"
         self.run = first.begin(problem, initial, goal)
         self.done = self.judged = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -107,6 +107,12 @@ class Solver(ABC):
             )
         if problem.joint_rows and not self.takes_joints:
             raise UnsupportedError(f"{self.name} cannot take joint rows: use gauss-seidel, newton or apgd")
+
+    def on_threads(self, count: int) -> Solver:
+        """Return the same method on so many threads; itself where it has but one."""
+        if not any(option.name == "threads" for option in fields(self)):
+            return self
+        return replace(self, threads=count)  # type: ignore[call-arg]
 
     def _cure(self, problem: ContactProblem) -> str:
         if problem.law.name == "pyramid":

@@ -13,17 +13,20 @@ from nonsmooth.errors import OptionError, UnsupportedError
 from nonsmooth.problem import _operator_kernels as operator_kernels
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _gauss_seidel_kernels as kernels
-from nonsmooth.solvers._gauss_seidel_kernels import Local, Point
-from nonsmooth.solvers._local_kernels import invert_blocks
+from nonsmooth.solvers._gauss_seidel_kernels import Point
 from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive, whole
+from nonsmooth.solvers.coloured import ColouredRun
+from nonsmooth.solvers.local_blocks import local_blocks
 
 Floats = NDArray[np.float64]
 
 _ACCELERATIONS = ("none", "nesterov", "nncg", "anderson")
-_ORDERS = ("forward", "symmetric")
+_ORDERS = ("automatic", "natural", "symmetric", "coloured")
+_BY_COLOUR = ("none", "nesterov")
+"""Accelerations that sweeps by colour can have."""
+_WORTH_COLOURING = 64
+"""Blocks from which on colours and lanes pay for their setup."""
 _FORMS = ("automatic", "factored", "block-sparse")
-_SOFTENING = 1e-6
-"""Part of a singular contact block's mean diagonal that is added to it in the local model."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,11 @@ class GaussSeidel(Solver):
 
     acceleration: str = "nesterov"
     """"none", "nesterov" (momentum with restart), "nncg" (nonlinear conjugate gradients), "anderson"."""
-    order: str = "forward"
-    """"forward" sweeps, or "symmetric" ones (forward and backward, counted as one iteration)."""
+    order: str = "automatic"
+    """"natural" sweeps, "symmetric" ones (forward and backward, counted as one iteration), or "coloured":
+    blocks that share no body together, which vectors and threads need. By default coloured where it pays."""
+    threads: int = 1
+    """Threads that share a coloured sweep; the answer has the same bits for any number of them."""
     relaxation: float = 1.0
     """Over-relaxation ω of each local solve, 0 < ω < 2."""
     form: str = "automatic"
@@ -59,35 +65,28 @@ class GaussSeidel(Solver):
             raise OptionError(f"GaussSeidel(relaxation={self.relaxation}): it must be below 2")
         positive("GaussSeidel", "restart_growth", self.restart_growth)
         whole("GaussSeidel", "depth", self.depth, 1)
+        whole("GaussSeidel", "threads", self.threads, 1)
 
     def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
         """Start on a problem."""
+        if self._colours(problem):
+            return ColouredRun(self, problem, initial, goal)
         kinds = {"none": _Plain, "nesterov": _Nesterov, "nncg": _Conjugate, "anderson": _Anderson}
         return kinds[self.acceleration](self, problem, initial, goal)
 
-
-def local_blocks(problem: ContactProblem) -> Local:
-    """Model blocks and their inverses, symmetric; what the model misses vanishes at the fixed point.
-
-    A contact's singular block gets a little on its diagonal, so that sticking can be asked for in every
-    direction; a joint's gets its pseudo-inverse, because its rows may be redundant.
-    """
-    block = problem.operator.diagonal_blocks
-    block = 0.5 * (block + np.swapaxes(block, 1, 2))
-    inverse, singular = np.empty_like(block), np.empty(len(block), dtype=np.bool_)
-    invert_blocks(block, inverse, singular)
-    contact = singular & (problem.layout.free == 0)
-    if contact.any():
-        mean = np.einsum("bkk->b", block[contact]) / 3.0
-        block[contact] += _SOFTENING * mean[:, None, None] * np.eye(3)
-        inverse[contact] = np.linalg.inv(block[contact])
-        singular &= ~contact
-    if singular.any():
-        part = block[singular]
-        scale = 1.0 / np.sqrt(np.maximum(np.einsum("bkk->bk", part), 1e-300))
-        outer = scale[:, :, None] * scale[:, None, :]
-        inverse[singular] = np.linalg.pinv(part * outer, rcond=1e-10, hermitian=True) * outer
-    return Local(block, inverse, np.zeros(len(block)))
+    def _colours(self, problem: ContactProblem) -> bool:
+        """Tell whether the sweeps go by colour."""
+        factored = self.form != "block-sparse" and isinstance(
+            problem.operator.kernel_form, operator_kernels.Factored
+        )
+        possible = factored and self.acceleration in _BY_COLOUR
+        if self.order == "coloured" and not possible:
+            raise UnsupportedError(
+                "GaussSeidel(order='coloured') needs masses by body, and acceleration 'none' or 'nesterov': "
+                "use order='natural'"
+            )
+        worth = self.order == "automatic" and problem.layout.blocks >= _WORTH_COLOURING
+        return self.order == "coloured" or (possible and worth)
 
 
 class _Plain(Run):

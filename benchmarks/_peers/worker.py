@@ -1,0 +1,75 @@
+"""Run one engine with one setting in this process and write what it did to a file.
+
+python -m _peers.worker ENGINE SETTING SCENE.npz RESULT.npz STEPS CPU_LIMIT
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from _peers.peer import Peer
+from _peers.scene import Filling
+
+WINDOW = 50
+"""Steps at the end over which means are taken."""
+SAMPLE_EVERY = 5
+"""Steps between two samples of velocities and contact impulses."""
+
+
+def run(peer: Peer, steps: int, cpu_limit: float) -> dict[str, Any]:
+    """Step until done or until the CPU limit (s); return arrays ready for `np.savez`."""
+    wall, cpu = [], []
+    late: deque[Any] = deque(maxlen=WINDOW)
+    samples = []
+    before = peer.state()
+    while len(wall) < steps and sum(cpu) < cpu_limit:
+        start_wall, start_cpu = time.perf_counter(), time.process_time()
+        peer.step()
+        cpu.append(time.process_time() - start_cpu)
+        wall.append(time.perf_counter() - start_wall)
+        after = peer.state()
+        late.append(after[0])
+        if len(wall) % SAMPLE_EVERY == 0:
+            samples.append((len(wall), before, after, peer.contacts()))
+        before = after
+    arrays: dict[str, Any] = {"wall": wall, "cpu": cpu, "late_positions": np.stack(late)}
+    for number, (done, old, new, contacts) in enumerate(samples):
+        arrays[f"sample{number}_step"] = done
+        arrays[f"sample{number}_old"] = np.stack(old)
+        arrays[f"sample{number}_new"] = np.stack(new)
+        if contacts is not None:
+            arrays[f"sample{number}_bodies"] = contacts.bodies
+            arrays[f"sample{number}_impulse"] = contacts.impulse
+    return arrays
+
+
+def load(engine: str) -> type[Peer]:
+    """The class of an engine; raises ImportError where the engine is not installed."""
+    peer: type[Peer] = importlib.import_module(f"_peers.{engine}_peer").Engine
+    return peer
+
+
+def main() -> None:
+    engine, setting, scene, result, steps, cpu_limit = sys.argv[1:]
+    kind = load(engine)
+    peer = kind(Filling.load(Path(scene)), setting)
+    arrays = run(peer, int(steps), float(cpu_limit))
+    np.savez(
+        result,
+        version=kind.version(),
+        bits=kind.float_bits,
+        midpoint=kind.midpoint,
+        meaning=kind.settings[setting],
+        **arrays,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Where bodies touch: one row per contact point, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int32]
+Features = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """c contacts, ordered by (shape a, shape b, feature), each of these three being ascending.
+
+    The normal points from body A to body B; the impulse on B along it is never negative.
+    """
+
+    shapes: Indices
+    """(c, 2) the two shapes, rows of the system's shape table; the first is the smaller."""
+    bodies: Indices
+    """(c, 2) their bodies A and B."""
+    feature: Features
+    """(c,) which corner, edge or face made the contact: the same number as long as the same ones do."""
+    point: Floats
+    """(c, 3) midpoint between the two surface points, in the world frame, in m."""
+    normal: Floats
+    """(c, 3) unit vector from A to B, in the world frame."""
+    gap: Floats
+    """(c,) distance of the surfaces along the normal in m; negative where they overlap."""
+    friction: Floats
+    """(c,) friction coefficient of the two materials."""
+    restitution: Floats
+    """(c,) restitution coefficient of the two materials."""
+
+    def __len__(self) -> int:
+        return len(self.gap)
+
+    @classmethod
+    def allocate(cls, count: int) -> Contacts:
+        """Rows whose content is not set yet."""
+        return cls(
+            shapes=np.empty((count, 2), dtype=np.int32),
+            bodies=np.empty((count, 2), dtype=np.int32),
+            feature=np.empty(count, dtype=np.int64),
+            point=np.empty((count, 3)),
+            normal=np.empty((count, 3)),
+            gap=np.empty(count),
+            friction=np.empty(count),
+            restitution=np.empty(count),
+        )
+
+    @classmethod
+    def empty(cls) -> Contacts:
+        """No contact."""
+        return cls.allocate(0)
+
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """The arrays in the order of the fields."""
+        return (
+            self.shapes,
+            self.bodies,
+            self.feature,
+            self.point,
+            self.normal,
+            self.gap,
+            self.friction,
+            self.restitution,
+        )
+
+    def take(self, rows: slice | NDArray[np.intp]) -> Contacts:
+        """Some rows; a slice gives views."""
+        return Contacts(*(column[rows] for column in self.columns()))
+
+    def joined(self, other: Contacts) -> Contacts:
+        """The rows of both, in the order of a `Contacts`."""
+        both = Contacts(*(np.concatenate(pair) for pair in zip(self.columns(), other.columns(), strict=True)))
+        return both.take(np.lexsort((both.feature, both.shapes[:, 1], both.shapes[:, 0])))

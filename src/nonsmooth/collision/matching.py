@@ -1,0 +1,24 @@
+"""Contacts of this step recognised among those of the last, so that the solver starts from their impulses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nonsmooth.collision import _matching_kernels as kernels
+from nonsmooth.collision.contacts import Contacts, Floats
+from nonsmooth.errors import ProblemError
+
+
+def match_impulses(old: Contacts, impulses: Floats, new: Contacts) -> Floats:
+    """Impulses (c, 3) on body B for the new contacts, in N·s in the world frame: the old one's, or zero.
+
+    Two contacts are the same if shapes and feature agree. `impulses` has a row for each old contact.
+    """
+    if impulses.shape != (len(old), 3):
+        raise ProblemError(
+            f"impulses have shape {impulses.shape}, but there are {len(old)} old contacts: "
+            f"give shape ({len(old)}, 3)."
+        )
+    start = np.empty((len(new), 3))
+    kernels.carry_over(old.shapes, old.feature, impulses, new.shapes, new.feature, start)
+    return start

@@ -1,0 +1,145 @@
+"""`simulate`: one call that moves a system through time, records it, and can go on where it was cut off."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from nonsmooth.errors import OptionError, ToleranceWarning
+from nonsmooth.integrators.frame import Frame
+from nonsmooth.integrators.run import NUMBERS, Run, RunCertificate, StepLog
+from nonsmooth.integrators.time_stepping import StepOptions, TimeStepper
+from nonsmooth.io.recording import Recording
+from nonsmooth.io.writer import Writer
+from nonsmooth.model.system import System
+from nonsmooth.problem.laws import Law
+from nonsmooth.solvers.base import Solver, choice, whole
+from nonsmooth.solvers.solution import SolveError
+
+Progress = Callable[[int, int, str], None]
+"""Called as progress(done, total, what) after every step."""
+
+
+def simulate(
+    system: System,
+    duration: float,
+    step: float,
+    *,
+    law: Law | str = "coulomb",
+    solver: Solver | None = None,
+    tolerance: float = 1e-4,
+    record: Recording | str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    observe: Callable[[Frame], object] | None = None,
+    progress: Progress | None = None,
+    on_failure: str = "count",
+    threads: int = 1,
+    margin: float | None = None,
+    push_out_speed: float | None = None,
+    restitution_speed: float | None = None,
+    world: ArrayLike | None = None,
+) -> Run:
+    """Move a system through time in steps of half-implicit Euler with hard contact.
+
+    The system that is given stays as it is; the state at the end is in the run's `system`.
+
+    Args:
+        system: bodies, shapes, materials, forces, and the state to begin with.
+        duration: simulated time in s; the last step may end a little later.
+        step: time step h in s.
+        law: "coulomb" (exact), "relaxed" or "pyramid(m)".
+        solver: any solver object; the default picks one by itself.
+        tolerance: relative residual of the certificate that every step is asked for.
+        record: a file name, or a `Recording` that says what to keep and when.
+        resume: go on from the last checkpoint of the recording, with the same bits as if the run had never
+            been cut off; from the beginning if there is none.
+        observe: called with the `Frame` of every step.
+        progress: called as progress(done, total, what) after every step.
+        on_failure: what to do with a step that does not reach its tolerance: "count" it and warn at the
+            end, or "raise" `SolveError`.
+        threads: threads for the contact solver; the result has the same bits for any number.
+        margin, push_out_speed, restitution_speed, world: see `StepOptions`.
+    """
+    choice("simulate", "on_failure", on_failure, ("count", "raise"))
+    whole("simulate", "threads", threads, 1)
+    total = _step_count(duration, step)
+    system = system.copy()
+    options = StepOptions.of(
+        system, step, law=law, solver=solver, tolerance=tolerance, margin=margin,
+        push_out_speed=push_out_speed, restitution_speed=restitution_speed, world=world,
+    )  # fmt: skip
+    settings = _settings(options, duration, step, threads)
+    stepper = TimeStepper(system, step, replace(options, solver=options.solver.on_threads(threads)))
+    log = StepLog()
+    if resume and record is None:
+        raise OptionError("resume needs a recording: name its file with record=")
+    recording = record if isinstance(record, Recording) or record is None else Recording(record)
+    with Writer(recording) if recording is not None else nullcontext() as writer:
+        if writer is not None:
+            memory = writer.begin(system, settings, numbers=NUMBERS, resume=resume)
+            if memory is not None:
+                stepper.restore(dict(memory))
+                log.restore(memory["log"])  # type: ignore[arg-type]
+        while stepper.index < total:
+            frame = stepper.advance()
+            log.add(frame)
+            if frame.status != "solved" and on_failure == "raise":
+                raise SolveError(frame.solution)
+            if writer is not None:
+                began = time.perf_counter()
+                writer.frame(frame)
+                if writer.checkpoint_due:
+                    writer.checkpoint({**stepper.memory(), "log": log.table()})
+                stepper.timings.add(recording=time.perf_counter() - began)
+            if observe is not None:
+                observe(frame)
+            if progress is not None:
+                progress(stepper.index, total, f"t = {stepper.time:.3f} s, {len(frame.contacts)} contacts")
+        if writer is not None:
+            writer.checkpoint({**stepper.memory(), "log": log.table()})
+    certificate = RunCertificate.of(log, tolerance)
+    if certificate.failed:
+        warnings.warn(
+            f"{certificate.failed} of {certificate.steps} steps did not reach the tolerance {tolerance:g} "
+            f"(largest residual {certificate.worst:.1e}): see run.certificate, and try another solver or step",
+            ToleranceWarning,
+            stacklevel=2,
+        )
+    path = None if recording is None else Path(recording.path)
+    return Run(system, stepper.time, log, certificate, stepper.timings, path, settings)
+
+
+def _step_count(duration: float, step: float) -> int:
+    if not (math.isfinite(step) and step > 0.0):
+        raise OptionError(f"step is {step} s: give a positive time step, for example 0.01")
+    if not (math.isfinite(duration) and duration >= 0.0):
+        raise OptionError(f"duration is {duration} s: give a time that is not negative")
+    return math.ceil(duration / step - 1e-9)
+
+
+def _settings(options: StepOptions, duration: float, step: float, threads: int) -> dict[str, Any]:
+    """What was asked for, in numbers and strings, for the record."""
+    return {
+        "duration": duration,
+        "step": step,
+        "law": str(options.law),
+        "solver": options.solver.name,
+        "solver_options": {
+            name: value for name, value in asdict(options.solver).items() if name != "threads"
+        },
+        "tolerance": options.tolerance,
+        "margin": options.margin,
+        "push_out_speed": options.push_out_speed,
+        "restitution_speed": options.restitution_speed,
+        "world": None if options.world is None else [corner.tolist() for corner in options.world],
+        "threads": threads,
+    }

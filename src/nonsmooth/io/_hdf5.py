@@ -1,0 +1,293 @@
+"""HDF5 files that appear whole or not at all, and that are read with suspicion.
+
+Nothing in a file is executed or followed elsewhere: a dataset must be plain numbers (or strings of fixed
+length) inside the file, of a declared type, and no larger than the file itself can hold.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nonsmooth.errors import FileFormatError
+
+FilePath = str | os.PathLike[str]
+
+FLOATS = ("float64",)
+INTEGERS = ("int64", "int32")
+
+_LARGEST_RATIO = 1100
+"""No more bytes than this can come out of one byte of a compressed chunk (deflate ends at 1032)."""
+
+_RESERVE = 4_000_000
+"""Bytes left free on a disk, so that what is open can still be closed properly."""
+
+
+class FileKind(NamedTuple):
+    """What a file says of itself: the attribute `format`, its newest version, and words for messages."""
+
+    format: str
+    version: int
+    name: str
+    writer: str
+
+
+# ---- writing ------------------------------------------------------------------------------------------
+
+
+def write_text(node: Any, **attributes: str) -> None:
+    """Write strings of fixed length: strings of variable length need a heap, whose damage hangs readers."""
+    for name, text in attributes.items():
+        encoded = text.encode()
+        node.attrs.create(name, encoded, dtype=text_type(len(encoded)))
+
+
+def text_type(length: int) -> Any:
+    """The type of UTF-8 strings of up to `length` bytes."""
+    import h5py
+
+    return h5py.string_dtype("utf-8", max(length, 1))
+
+
+def write_header(file: Any, kind: FileKind) -> None:
+    """Say what the file is."""
+    file.attrs["version"] = kind.version
+    write_text(file, format=kind.format)
+
+
+@contextmanager
+def new_file(path: FilePath, *, part: str | None = None, **options: Any) -> Iterator[Any]:
+    """Give a new HDF5 file that takes the place of `path` when all went well, and is gone otherwise.
+
+    `part` is the name that it has until then, in the same folder: a random one, unless the caller is sure
+    to be alone and wants what a killed run left behind to be taken over by the next.
+    """
+    import h5py
+
+    target = Path(os.path.realpath(path))  # a link is followed, not replaced
+    scratch = target.with_name(part or f".{secrets.token_hex(8)}.part")
+    with writing(path):
+        if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
+            what = "a folder" if target.is_dir() else "not a file that may be written"
+            raise OSError(f"it is {what}; give another name")
+        scratch.touch(exist_ok=part is not None)
+        try:
+            with h5py.File(scratch, "w", **options) as file:
+                yield file
+            sync(scratch)
+            os.replace(scratch, target)
+            _sync_folder(target.parent)
+        finally:
+            scratch.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: FilePath) -> Iterator[None]:
+    """Turn what goes wrong while writing into one sentence that names the path."""
+    try:
+        yield
+    except OSError as error:
+        folder = Path(os.path.realpath(path)).parent
+        if folder.is_dir():
+            cause: Any = os.strerror(error.errno) if error.errno else error.strerror or error
+        else:
+            cause = f"there is no folder {folder}"
+        raise type(error)(f"cannot write {path}: {cause}") from error
+
+
+def sync(path: FilePath) -> None:
+    """Wait until all that was written to a file is on the disk."""
+    with open(path, "rb+") as written:
+        os.fsync(written.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "posix":  # elsewhere a folder cannot be opened
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def check_room(path: FilePath, size: int) -> None:
+    """Raise if the disk has not room for `size` bytes: HDF5 itself is left broken by a full disk."""
+    if shutil.disk_usage(Path(os.path.realpath(path)).parent).free < size + _RESERVE:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+# ---- reading ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def reading(path: FilePath, kind: FileKind, **options: Any) -> Iterator[Node]:
+    """Open a file whose header is right. What the HDF5 library finds wrong is a damaged file."""
+    root = open_file(path, kind, **options)
+    with suspicion(path), root.node:
+        yield root
+
+
+def open_file(path: FilePath, kind: FileKind, **options: Any) -> Node:
+    """Open a file whose header is right; the caller closes `node`."""
+    import h5py
+
+    try:
+        if not os.path.isfile(path):
+            os.stat(path)
+            raise OSError("it is a folder" if os.path.isdir(path) else "it is not a regular file")
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise type(error)(f"cannot read {path}: {error.strerror or error}") from error
+    if not h5py.is_hdf5(path):
+        raise FileFormatError(f"{path} is not an HDF5 file: give a file that {kind.writer} wrote")
+    with suspicion(path):
+        file = h5py.File(path, "r", **options)
+        try:
+            root = Node(file, path, os.path.getsize(path), "")
+            _check_header(root, kind)
+        except BaseException:
+            file.close()
+            raise
+    return root
+
+
+@contextmanager
+def suspicion(path: FilePath) -> Iterator[None]:
+    """Turn what the HDF5 library finds wrong into the sentence that the file is damaged."""
+    try:
+        yield
+    except FileFormatError:
+        raise
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, MemoryError) as error:
+        cause = " ".join(str(error).split())
+        raise FileFormatError(f"{path} is damaged and cannot be read: {cause}") from error
+
+
+def _check_header(root: Node, kind: FileKind) -> None:
+    found = root.text("format") if "format" in root.node.attrs else None
+    if found != kind.format:
+        raise FileFormatError(
+            f"{root.path} is an HDF5 file, but not a {kind.name} file: "
+            f"its attribute 'format' is {found!r} and should be {kind.format!r}"
+        )
+    version = root.integers("version", ())
+    if version > kind.version:
+        raise FileFormatError(
+            f"{root.path} has version {version} of the {kind.name} format, newer than the version "
+            f"{kind.version} that this program reads: pip install --upgrade nonsmooth"
+        )
+    if version < 1:
+        raise FileFormatError(
+            f"{root.path} has version {version} of the {kind.name} format: the first one is 1"
+        )
+
+
+class Node:
+    """The file or a group in it, read with suspicion."""
+
+    def __init__(self, node: Any, path: FilePath, file_size: int, prefix: str) -> None:
+        self.node = node
+        self.path = path
+        self.file_size = file_size
+        self.prefix = prefix
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is a group or dataset of this name."""
+        return self.node.get(name, getlink=True) is not None
+
+    def is_group(self, name: str) -> bool:
+        """Tell whether a group stands under this name."""
+        import h5py
+
+        return isinstance(self._own(name), h5py.Group)
+
+    def text(self, name: str) -> str:
+        """An attribute that must be a string of fixed length."""
+        return str(self._attribute(name, (), "S", "a string of fixed length").decode())
+
+    def integers(self, name: str, shape: tuple[int, ...]) -> Any:
+        """An attribute that must be whole numbers of this shape."""
+        return self._attribute(name, shape, "i", f"whole numbers of shape {shape}")
+
+    def number(self, name: str) -> float | int:
+        """An attribute that must be one number: whole or not, of 64 bits."""
+        kind = self.node.attrs.get_id(name).dtype.name if name in self.node.attrs else "float64"
+        whole = kind == "int64"
+        value = self._attribute(name, (), "i" if whole else "f", "a number of 64 bits")
+        return int(value) if whole else float(value)
+
+    def _attribute(self, name: str, shape: tuple[int, ...], kind: str, meaning: str) -> Any:
+        """An attribute's value, looked at only when its declared type and shape are right."""
+        if name not in self.node.attrs:
+            raise FileFormatError(f"{self.path}: attribute {self.prefix + name!r} is missing")
+        declared = self.node.attrs.get_id(name)
+        if declared.dtype.kind != kind or declared.shape != shape:
+            raise FileFormatError(f"{self.path}: attribute {self.prefix + name!r} must be {meaning}")
+        return self.node.attrs[name]
+
+    def group(self, name: str) -> Node:
+        """A group in this one."""
+        if not self.is_group(name):
+            raise FileFormatError(f"{self.path}: {self.prefix + name!r} is not a group")
+        return Node(self._own(name), self.path, self.file_size, f"{self.prefix}{name}/")
+
+    def read(self, name: str, types: tuple[str, ...] = FLOATS) -> Any:
+        """A dataset as an array."""
+        found = self.dataset(name, types)
+        if not found.shape:  # a single number, or nothing at all
+            raise FileFormatError(f"{self._place(name)} is not an array")
+        self.check_size(name, found)
+        return found[()].astype(found.dtype.newbyteorder("="))
+
+    def read_text(self, name: str) -> Any:
+        """A dataset of strings of fixed length as an array of bytes, or one string as bytes."""
+        found = self.dataset(name, ("bytes",))
+        self.check_size(name, found)
+        return found[()]
+
+    def dataset(self, name: str, types: tuple[str, ...]) -> Any:
+        """A dataset whose numbers are in this file and have one of these types."""
+        import h5py
+
+        found = self._own(name)
+        if not isinstance(found, h5py.Dataset):
+            raise FileFormatError(f"{self.path}: {self.prefix + name!r} is not a dataset")
+        type_name = "bytes" if found.dtype.kind == "S" else found.dtype.newbyteorder("=").name
+        if type_name not in types:
+            raise FileFormatError(
+                f"{self._place(name)} has the type {found.dtype}: it must be {' or '.join(types)}"
+            )
+        if found.external is not None or found.is_virtual:
+            raise FileFormatError(
+                f"{self._place(name)} keeps its numbers in another file: store the data themselves"
+            )
+        return found
+
+    def _own(self, name: str) -> Any:
+        """What stands under a name in this file itself: links to other places are not followed."""
+        import h5py
+
+        if not self.has(name):
+            raise FileFormatError(f"{self._place(name)} is missing")
+        if not isinstance(self.node.get(name, getlink=True), h5py.HardLink):
+            raise FileFormatError(f"{self.path}: {self.prefix + name!r} is a link: store the data themselves")
+        return self.node[name]
+
+    def _place(self, name: str) -> str:
+        return f"{self.path}: dataset {self.prefix + name!r}"
+
+    def check_size(self, name: str, dataset: Any, *, compressed: bool = False) -> None:
+        """Raise if the dataset is larger than the file can hold."""
+        most = self.file_size * (_LARGEST_RATIO if compressed else 1)
+        if dataset.size is None or dataset.size * dataset.dtype.itemsize > most:
+            raise FileFormatError(
+                f"{self._place(name)} declares the shape {dataset.shape}, which does not fit into the "
+                f"{self.file_size} bytes of the file: it is damaged or compressed"
+            )

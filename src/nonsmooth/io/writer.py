@@ -1,0 +1,374 @@
+"""The writer of trajectories and checkpoints, while a run goes on.
+
+    recording = Recording("run.h5", interval=0.02, checkpoint_seconds=60.0)
+    with Writer(recording) as writer:
+        memory = writer.begin(system, settings, numbers={"kinetic_energy": "J"}, resume=True)
+        ...                                   # restore the memory if there is one
+        for each step:
+            writer.frame(frame)
+            if writer.checkpoint_due:
+                writer.checkpoint(stepper.memory())
+
+The layout of the file stands in `nonsmooth.io.trajectory`. How a killed run stays readable and can go on:
+
+- The file is written in the single-writer-multiple-reader mode (SWMR) of HDF5, in which what is on the
+  disk is whole at every moment. All columns are flushed before those that tell how many rows there are.
+- Such a file, once its writer was killed, can be read but never be written again. So a run goes on by
+  copying the rows up to its last checkpoint into a new file, which then takes the place of the old one.
+- A checkpoint is written only after all rows that it counts are on the disk.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.collision.contacts import Contacts
+from nonsmooth.errors import FileFormatError, OptionError
+from nonsmooth.io._columns import Chunk, Column, ColumnKind, copy_rows
+from nonsmooth.io._constants import Arrays, constants, fingerprint, write_constants
+from nonsmooth.io._hdf5 import (
+    FilePath,
+    check_room,
+    new_file,
+    open_file,
+    reading,
+    suspicion,
+    sync,
+    text_type,
+    write_header,
+    write_text,
+    writing,
+)
+from nonsmooth.io._layout import (
+    COMMITS,
+    CONTACTS,
+    STATE,
+    STATUS_BYTES,
+    STEPS,
+    TRAJECTORY,
+    column_kinds,
+    rows_of,
+)
+from nonsmooth.io.checkpoint import Checkpoint, Memory, checkpoint_path, read_checkpoint, write_checkpoint
+from nonsmooth.io.recording import FrameLike, Recording
+from nonsmooth.model.system import System
+
+Floats = NDArray[np.float64]
+
+_BATCH_BYTES = 4_000_000
+"""Full chunks are handed to the disk when they make up this much."""
+_FLUSH_SECONDS = 1.0
+"""Rows are shown to readers at least this often, while frames come in."""
+_MAY_CHANGE = ("duration", "threads")
+"""Settings that may differ when a run goes on."""
+
+
+class _Job(NamedTuple):
+    """Chunks that were taken from a column when it had so many rows."""
+
+    column: Column
+    chunks: list[Chunk]
+    rows: int
+
+
+class Writer:
+    """Writes one trajectory and its checkpoints.
+
+    Compression and writing happen on a thread of their own, one batch at a time; what goes wrong there is
+    raised by the next call. After an error the rows that readers could see are kept.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self._path = recording.path
+        self._file: Any = None
+        self._columns: dict[str, Column] = {}
+        self._numbers: tuple[str, ...] = ()
+        self._fingerprint = ""
+        self._kept = 0  # frames that readers can see
+        self._waiting = 0  # bytes in full chunks
+        self._flushed = self._saved = time.monotonic()
+        self._saved_step = 0
+        self._thread: ThreadPoolExecutor | None = None
+        self._running: Future[None] | None = None
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:  # the first error is the one to tell
+            with suppress(OSError):
+                self.close()
+
+    def begin(
+        self,
+        system: System,
+        settings: Mapping[str, Any],
+        *,
+        numbers: Mapping[str, str] | None = None,
+        resume: bool = False,
+    ) -> Memory | None:
+        """Make the file, or go on with it; return the memory of the checkpoint to go on from, or None.
+
+        Args:
+            system: the system in the state that the run begins with, also when it goes on later.
+            settings: what the run was asked for: numbers, strings and lists by name.
+            numbers: names and units of `frame.numbers`.
+            resume: go on from the last checkpoint. Without one, the run starts from the beginning.
+        """
+        numbers = dict(numbers or {})
+        for name in numbers:
+            if name in STEPS or "/" in name:
+                raise OptionError(f"the number {name!r} of a step cannot be recorded: give it another name")
+        text = _as_json(settings)
+        arrays = constants(system)
+        choice = self.recording
+        kept = (choice.every, choice.interval, choice.times, choice.fields, choice.compression, numbers)
+        self._fingerprint = fingerprint(system, arrays, *kept)
+        self._numbers = tuple(numbers)
+        checkpoint = self._find_checkpoint(text) if resume else None
+        if checkpoint is None:
+            with writing(checkpoint_path(self._path)):
+                Path(checkpoint_path(self._path)).unlink(missing_ok=True)  # it is the older run's
+        kinds = column_kinds(system.count, choice.fields, numbers)
+        self._create(arrays, text, kinds, checkpoint)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="nonsmooth-recording")
+        if checkpoint is None:
+            self._store(0, 0.0, np.nan, system, Contacts.empty(), np.zeros((0, 3)))
+        else:
+            self._saved_step = self._columns["steps/time"].rows
+        self._flush()
+        return None if checkpoint is None else checkpoint.memory
+
+    def frame(self, frame: FrameLike) -> None:
+        """Take in a step: its scalars, and its state and contacts if it is one of the frames wanted."""
+        self._check_open()
+        if len(frame.status.encode()) > STATUS_BYTES:
+            raise OptionError(f"status {frame.status!r} is too long to be recorded: shorten it")
+        if frame.numbers.keys() - set(self._numbers):
+            unknown = ", ".join(sorted(frame.numbers.keys() - set(self._numbers)))
+            raise OptionError(f"numbers {unknown} of a step have no unit: name them in begin(numbers=…)")
+        columns = self._columns
+        self._waiting += sum(
+            columns[f"steps/{name}"].append(getattr(frame, name)) for name in STEPS if name != "status"
+        )
+        self._waiting += columns["steps/status"].append(frame.status.encode())
+        for name in self._numbers:
+            self._waiting += columns[f"steps/{name}"].append(frame.numbers.get(name, np.nan))
+        if self.recording.wants(frame.index, frame.time, frame.step):
+            self._store(frame.index, frame.time, frame.step, frame, frame.contacts, frame.impulses)
+        if time.monotonic() - self._flushed >= _FLUSH_SECONDS:
+            self._submit(unfinished=True)
+        elif self._waiting >= _BATCH_BYTES:
+            self._submit(unfinished=False)
+
+    @property
+    def checkpoint_due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        choice = self.recording
+        if choice.checkpoint_every is not None:
+            steps = self._columns["steps/time"].rows
+            if steps - self._saved_step >= choice.checkpoint_every:
+                return True
+        seconds = choice.checkpoint_seconds
+        return seconds is not None and time.monotonic() - self._saved >= seconds
+
+    def checkpoint(self, memory: Memory) -> None:
+        """Bring all rows to the disk, then write a checkpoint with what the run remembers."""
+        self._flush()
+        with writing(self._path):
+            sync(self._path)
+        rows = {"frames": self._columns["frames/time"].rows, "steps": self._columns["steps/time"].rows}
+        if "contacts" in self.recording.fields:
+            rows["contacts"] = self._columns["contacts/gap"].rows
+        write_checkpoint(checkpoint_path(self._path), Checkpoint(memory, rows, self._fingerprint))
+        self._saved = time.monotonic()
+        self._saved_step = rows["steps"]
+
+    def close(self) -> None:
+        """Write what is left and close the file; more than once does no harm."""
+        if self._file is None:
+            return
+        try:
+            self._flush()
+        finally:
+            self._end()
+
+    # ---- beginning ------------------------------------------------------------------------------------
+
+    def _find_checkpoint(self, settings: str) -> Checkpoint | None:
+        """The checkpoint to go on from, if there is one; it must belong to this system and recording."""
+        if not os.path.exists(self._path):
+            return None
+        with reading(self._path, TRAJECTORY, swmr=True) as old:
+            found, was = old.text("fingerprint"), json.loads(bytes(old.read_text("settings")))
+        self._check_same(self._path, found)
+        _check_settings(self._path, was, json.loads(settings))
+        path = checkpoint_path(self._path)
+        if not os.path.exists(path):
+            return None  # killed before its first checkpoint
+        checkpoint = read_checkpoint(path)
+        self._check_same(path, checkpoint.fingerprint)
+        return checkpoint
+
+    def _check_same(self, path: FilePath, found: str) -> None:
+        if found != self._fingerprint:
+            raise OptionError(
+                f"{path} belongs to another system or records other frames and fields: resume with what the "
+                "run began with, or start anew without resume"
+            )
+
+    def _create(
+        self, arrays: Arrays, settings: str, kinds: list[ColumnKind], checkpoint: Checkpoint | None
+    ) -> None:
+        """Make the file with all that does not change, and with the rows up to the checkpoint."""
+        import h5py
+
+        # Always the same name: what a run leaves that is killed right here is taken over by the next.
+        part = f".{os.path.basename(self._path)}.part"
+        with new_file(self._path, part=part, libver="latest") as file:
+            write_header(file, TRAJECTORY)
+            write_text(file, fingerprint=self._fingerprint)
+            write_constants(file, arrays)
+            encoded = settings.encode()
+            file.create_dataset("settings", data=encoded, dtype=text_type(len(encoded)))
+            for kind in kinds:
+                kind.create(file, compressed=self.recording.compression)
+            if checkpoint is not None:
+                check_room(self._path, os.path.getsize(self._path))
+                self._copy(file, kinds, checkpoint.rows)
+        # Closed and opened again, as a reader must find all of the above in the file from the start.
+        with writing(self._path):
+            self._file = h5py.File(os.path.realpath(self._path), "r+", libver="latest")
+            self._columns = {kind.path: Column(self._file[kind.path]) for kind in kinds}
+            self._file.swmr_mode = True
+
+    def _copy(self, file: Any, kinds: list[ColumnKind], rows: Mapping[str, int]) -> None:
+        """Copy the rows that a checkpoint counts from the file that the run left."""
+        old = open_file(self._path, TRAJECTORY, swmr=True)
+        try:
+            for kind in kinds:
+                count = rows.get(rows_of(kind.path), 0)
+                with suspicion(self._path):
+                    source = kind.find(old)
+                    if len(source) < count:
+                        raise FileFormatError(
+                            f"{self._path} has {len(source)} rows of {kind.path} and its checkpoint counts "
+                            f"{count}: it is not the file that the checkpoint was made for; start anew"
+                        )
+                copy_rows(source, file[kind.path], count, self._path)
+        finally:
+            old.node.close()
+
+    # ---- writing --------------------------------------------------------------------------------------
+
+    def _store(
+        self, index: int, moment: float, step: float, state: Any, contacts: Contacts, impulses: Floats
+    ) -> None:
+        columns, fields = self._columns, self.recording.fields
+        waiting = columns["frames/time"].append(moment)
+        waiting += columns["frames/index"].append(index) + columns["frames/step"].append(step)
+        for name in STATE:
+            if name in fields:
+                waiting += columns[f"frames/{name}"].append(getattr(state, name))
+        if "contacts" in fields:
+            waiting += columns["contacts/first"].append(columns["contacts/gap"].rows)
+            waiting += columns["contacts/count"].append(len(contacts))
+            for name in CONTACTS:
+                values = impulses if name == "impulse" else getattr(contacts, name)
+                waiting += columns[f"contacts/{name}"].extend(values)
+        self._waiting += waiting
+
+    def _flush(self) -> None:
+        """Write all rows and wait until readers can see them."""
+        self._check_open()
+        self._submit(unfinished=True)
+        self._wait()
+
+    def _submit(self, *, unfinished: bool) -> None:
+        """Hand chunks to the thread, after it has finished the last ones."""
+        self._wait()
+        jobs = [
+            _Job(column, column.take(unfinished=unfinished), column.rows)
+            for path, column in self._columns.items()
+            if unfinished or path not in COMMITS
+        ]
+        jobs.sort(key=lambda job: job.column.name in COMMITS)
+        self._waiting = 0
+        if unfinished:
+            self._flushed = time.monotonic()
+        assert self._thread is not None
+        self._running = self._thread.submit(self._write, jobs, commit=unfinished)
+
+    def _write(self, jobs: list[_Job], *, commit: bool) -> None:
+        """Write chunks; the last columns only when all others can be seen."""
+        check_room(self._path, sum(chunk.values.nbytes for job in jobs for chunk in job.chunks))
+        for job in jobs:
+            if job.column.name == COMMITS[0]:
+                self._file.flush()
+            job.column.write(job.chunks, job.rows)
+        if commit:
+            self._file.flush()
+            self._kept = next(job.rows for job in jobs if job.column.name == COMMITS[0])
+
+    def _wait(self) -> None:
+        """Wait for the thread; raise what went wrong there."""
+        running, self._running = self._running, None
+        if running is None:
+            return
+        try:
+            running.result()
+        except (OSError, RuntimeError) as error:  # HDF5 knows both for a write that failed
+            self._end()
+            code = getattr(error, "errno", None)
+            cause = os.strerror(code) if code else " ".join(str(error).split())
+            raise OSError(
+                f"cannot write {self._path}: {cause}; its first {self._kept} frames are kept"
+            ) from error
+
+    def _check_open(self) -> None:
+        if self._file is None:
+            raise OptionError(f"the recording {self._path} is closed: open a new Writer")
+
+    def _end(self) -> None:
+        if self._thread is not None:
+            self._thread.shutdown()
+        file, self._file = self._file, None
+        self._columns = {}
+        if file is not None:
+            with suppress(OSError, RuntimeError):  # after a failed write HDF5 cannot close properly either
+                file.close()
+
+
+def _as_json(settings: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(dict(settings), sort_keys=True, default=_plain)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"settings cannot be recorded: {error}; give numbers and strings") from error
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{value!r} is neither a number nor a string")
+
+
+def _check_settings(path: FilePath, was: dict[str, Any], now: dict[str, Any]) -> None:
+    for name in sorted(was.keys() | now.keys()):
+        if name not in _MAY_CHANGE and was.get(name) != now.get(name):
+            raise OptionError(
+                f"{path} was recorded with {name} = {was.get(name)!r}, and now it is {now.get(name)!r}: "
+                "resume with the same, or start anew without resume"
+            )

@@ -1,0 +1,137 @@
+"""Materials: what surfaces are made of, and what holds where two of them meet.
+
+A property of a contact belongs to a pair of materials. Here is the one place where such properties are
+declared: a new one (rolling friction, spinning friction, cohesion) is a field of `Material`, a field of
+`PairTable` and its bounds in `_BOUNDS`; all else follows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.errors import ProblemError
+from nonsmooth.model import checks as check
+
+Floats = NDArray[np.float64]
+
+_BOUNDS = {"friction": (0.0, np.inf), "restitution": (0.0, 1.0)}
+"""Smallest and largest value of each property."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """A named surface.
+
+    Args:
+        name: what bodies call it.
+        friction: Coulomb's coefficient μ ≥ 0.
+        restitution: ratio of normal speeds after and before an impact, from 0 to 1.
+    """
+
+    name: str
+    friction: float = 0.5
+    restitution: float = 0.0
+
+    def __post_init__(self) -> None:
+        check.text("the name of a material", self.name)
+        for quantity in _BOUNDS:
+            value = _checked(quantity, f"material {self.name!r}", getattr(self, quantity))
+            object.__setattr__(self, quantity, value)
+
+
+class PairTable(NamedTuple):
+    """Properties of every pair of m materials, as symmetric arrays (m, m)."""
+
+    friction: Floats
+    restitution: Floats
+
+
+class Materials:
+    """The materials of a system, in the order in which they were added; number 0 is "default".
+
+    Where two materials meet, the smaller of their values holds, unless `set_pair` says otherwise.
+    """
+
+    def __init__(self) -> None:
+        self._materials = [Material("default")]
+        self._index = {"default": 0}
+        self._pairs: dict[tuple[int, int], dict[str, float]] = {}
+
+    def __len__(self) -> int:
+        return len(self._materials)
+
+    def __getitem__(self, name: str) -> Material:
+        return self._materials[self.index(name)]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names in order of their numbers."""
+        return tuple(self._index)
+
+    def index(self, name: str) -> int:
+        """Return the number of a material; an unknown name is an error that lists the known ones."""
+        try:
+            return self._index[name]
+        except (KeyError, TypeError):
+            raise ProblemError(
+                f"material {name!r} is not known: add it with add_material, or use one of "
+                f"{', '.join(self._index)}"
+            ) from None
+
+    def add(self, material: Material) -> int:
+        """Add a material and return its number; "default" alone may be given again, with new values."""
+        if material.name == "default":
+            self._materials[0] = material
+            return 0
+        if material.name in self._index:
+            raise ProblemError(f"material {material.name!r} is there already: choose another name")
+        self._index[material.name] = len(self._materials)
+        self._materials.append(material)
+        return len(self._materials) - 1
+
+    def set_pair(
+        self, a: str, b: str, *, friction: float | None = None, restitution: float | None = None
+    ) -> None:
+        """Say what holds where materials `a` and `b` meet; what is None stays as it was."""
+        given = {"friction": friction, "restitution": restitution}
+        values = {
+            quantity: _checked(quantity, f"the pair {a!r}, {b!r}", value)
+            for quantity, value in given.items()
+            if value is not None
+        }
+        if not values:
+            raise ProblemError(f"the pair {a!r}, {b!r} says nothing: give {' or '.join(given)}")
+        first, second = sorted((self.index(a), self.index(b)))
+        self._pairs.setdefault((first, second), {}).update(values)
+
+    def pair_table(self) -> PairTable:
+        """Return the properties of all pairs."""
+        tables = {}
+        for quantity in PairTable._fields:
+            own = np.array([getattr(material, quantity) for material in self._materials])
+            table = np.minimum.outer(own, own)
+            for (a, b), values in self._pairs.items():
+                if quantity in values:
+                    table[a, b] = table[b, a] = values[quantity]
+            tables[quantity] = table
+        return PairTable(**tables)
+
+    def copy(self) -> Materials:
+        """Return a table that can be changed on its own."""
+        other = Materials()
+        other._materials, other._index = list(self._materials), dict(self._index)
+        other._pairs = {pair: dict(values) for pair, values in self._pairs.items()}
+        return other
+
+
+def _checked(quantity: str, owner: str, value: Any) -> float:
+    lowest, highest = _BOUNDS[quantity]
+    out = check.number(f"{quantity} of {owner}", value)
+    if not lowest <= out <= highest:
+        limits = f"at least {lowest:g}" if highest == np.inf else f"from {lowest:g} to {highest:g}"
+        raise ProblemError(f"{quantity} of {owner} is {out:g}: it must be {limits}")
+    return out

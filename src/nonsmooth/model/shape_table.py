@@ -1,0 +1,40 @@
+"""All shapes of a system as arrays: what collision reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.model.shapes import Primitive
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeTable:
+    """One row per primitive, ordered by body; the arrays are read-only.
+
+    Args:
+        body: (s,) the body that carries the shape.
+        kind: (s,) SPHERE, HALF_SPACE, BOX, CAPSULE, CYLINDER, ELLIPSOID, CONVEX_HULL or MESH.
+        size: (s, 3) in m: (radius, 0, 0) of a sphere, half extents of a box, (radius, half length, 0) of
+            a capsule or cylinder, radii of an ellipsoid, zeros for the others.
+        offset: (s, 3) origin of the shape's frame in the body frame, in m.
+        rotation: (s, 4) unit quaternion from the shape's frame to the body frame.
+        material: (s,) number of the material.
+        objects: the s shapes.
+    """
+
+    body: Integers
+    kind: Integers
+    size: Floats
+    offset: Floats
+    rotation: Floats
+    material: Integers
+    objects: tuple[Primitive, ...]
+
+    def __len__(self) -> int:
+        return len(self.body)

@@ -1,0 +1,143 @@
+"""Gauss-Seidel by colours: builds the schedule, sends threads through the kernel, brings impulses back."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.problem import _operator_kernels as operator_kernels
+from nonsmooth.problem._operator_kernels import Factored
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers import _coloured_kernels as kernels
+from nonsmooth.solvers import _lane_kernels as lane_kernels
+from nonsmooth.solvers._coloured_kernels import Moving, Schedule, Team
+from nonsmooth.solvers._gauss_seidel_kernels import Equations
+from nonsmooth.solvers._lane_kernels import LANES, ROW, SCRATCH, Lanes
+from nonsmooth.solvers.base import Goal, Run
+from nonsmooth.solvers.local_blocks import local_blocks
+
+if TYPE_CHECKING:
+    from nonsmooth.solvers.gauss_seidel import GaussSeidel
+
+Floats = NDArray[np.float64]
+
+
+@cache
+def _workers(count: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(count, thread_name_prefix="nonsmooth")
+
+
+def schedule_of(form: Factored, fits: NDArray[np.uint8]) -> tuple[Schedule, NDArray[np.int32]]:
+    """Colour the blocks; returns the schedule and, for every lane, its contact (−1 where it is empty)."""
+    colour = np.empty(len(form.bodies), dtype=np.int64)
+    colours = kernels.colour_blocks(form.bodies, form.body_count - 1, colour)
+    lanes = np.flatnonzero((fits == 1) & (colour >= 0))
+    others = np.flatnonzero((fits == 0) & (colour >= 0))
+    lanes = lanes[np.argsort(colour[lanes], kind="stable")]
+    others = others[np.argsort(colour[others], kind="stable")]
+    sizes = np.bincount(colour[lanes], minlength=colours)
+    row_start = np.concatenate([[0], np.cumsum(-(-sizes // LANES))])
+    contact = np.full(int(row_start[-1]) * LANES, -1, dtype=np.int32)
+    within = np.arange(len(lanes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    contact[row_start[colour[lanes]] * LANES + within] = lanes
+    block_start = np.concatenate([[0], np.cumsum(np.bincount(colour[others], minlength=colours))])
+    blocks = np.concatenate([others, np.flatnonzero(colour < 0)])
+    return Schedule(row_start, block_start, blocks), contact.reshape(-1, LANES)
+
+
+def _chunks(schedule: Schedule) -> int:
+    """Number of sums that a sweep collects: one for each chunk, and one for the serial blocks."""
+    rows = -(-np.diff(schedule.row_start) // kernels.CHUNK_ROWS)
+    blocks = -(-np.diff(schedule.block_start) // kernels.CHUNK_BLOCKS)
+    return int(rows.sum() + blocks.sum()) + 1
+
+
+class ColouredRun(Run):
+    """Plain or accelerated sweeps by colours."""
+
+    def __init__(
+        self,
+        solver: GaussSeidel,
+        problem: ContactProblem,
+        initial: Floats,
+        goal: Goal,
+    ) -> None:
+        super().__init__(problem, goal)
+        form = problem.operator.kernel_form
+        assert isinstance(form, Factored)
+        self.solver, self.form = solver, form
+        self.equations = Equations(
+            form,
+            problem.cones,
+            local_blocks(problem),
+            problem.free_blocks,
+            solver.relaxation,
+            symmetric=False,
+        )
+        fits = np.empty(problem.layout.blocks, dtype=np.uint8)
+        lane_kernels.find_round(form, problem.cones, fits)
+        if solver.relaxation != 1.0:
+            fits[:] = 0
+        self.schedule, self.contact = schedule_of(form, fits)
+        batches = len(self.contact)
+        self.lanes = Lanes(
+            np.empty((batches, ROW)),
+            np.empty((batches, LANES), dtype=np.uint32),
+            np.empty((batches, LANES), dtype=np.uint32),
+        )
+        lane_kernels.pack(form, problem.cones, problem.free_blocks, self.contact, self.lanes)
+        self.state = Moving(initial.copy(), initial.copy(), problem.operator.work(), problem.operator.work())
+        self.momentum = np.array([1.0, math.inf, 0.0])
+        chunks = _chunks(self.schedule)
+        self.team = Team(
+            np.zeros(8, dtype=np.int64), np.zeros((solver.threads, SCRATCH)), np.zeros((chunks, 2))
+        )
+        self._load()
+
+    def _load(self) -> None:
+        """Bring lanes and bodies in line with the impulses."""
+        lane_kernels.load(self.form, self.contact, self.lanes, self.state.x, self.state.last)
+        room = np.empty_like(self.state.x)
+        operator_kernels.apply(self.form, self.state.x, self.state.w, room)
+        operator_kernels.apply(self.form, self.state.last, self.state.w_last, room)
+
+    def refresh(self) -> None:
+        """Recompute w = A x, which drifts by the rounding of every increment."""
+        self._unload()
+        self._load()
+
+    def _unload(self) -> None:
+        lane_kernels.unload(self.form, self.contact, self.lanes, self.state.x, self.state.last)
+
+    @property
+    def impulses(self) -> Floats:
+        """What the last sweep left, (blocks, 3)."""
+        self._unload()
+        return self.state.x
+
+    def advance(self, count: int, stop: float) -> int:
+        """Sweep on all threads."""
+        threads = self.solver.threads
+        self.team.gate[0] = 0
+        accelerate = self.solver.acceleration == "nesterov"
+
+        def work(thread: int) -> tuple[int, float]:
+            return kernels.coloured_sweeps(  # type: ignore[no-any-return]
+                self.equations, self.lanes, self.schedule, self.state, self.team, self.momentum,
+                accelerate, self.solver.restart_growth, count, stop, thread, threads,
+            )  # fmt: skip
+
+        if threads > 1:
+            others = [_workers(threads - 1).submit(work, thread) for thread in range(1, threads)]
+            done, self.estimate = work(0)
+            for other in others:
+                other.result()
+        else:
+            done, self.estimate = work(0)
+        self.step_length = self.estimate
+        return int(done)
