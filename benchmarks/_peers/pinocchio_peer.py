@@ -20,6 +20,8 @@ from _peers.scene import Filling, Floats
 _ACCURACY = {"coarse": (1e-4, 100), "default": (1e-6, 1000)}
 _DAMPING = 1e-9
 """Added to the diagonal of the Delassus matrix in 1/kg: it is singular where forces are not unique."""
+_MARGIN = 0.02
+"""Contacts count whose gap without impulses would be at most this at the end of the step, in radii."""
 
 
 class Engine:
@@ -54,6 +56,10 @@ class Engine:
         reach = 2.0 * h * np.linalg.norm(self.velocity[:, :3], axis=1).max()
         pairs = close_pairs(scene, self.position, reach)
         normal, gap = geometry(scene, self.position, pairs)
+        motion = h * self.velocity[:, :3]
+        before = np.where(pairs[:, :1] < 0, 0.0, motion[pairs[:, 0]])
+        may_close = gap + ((motion[pairs[:, 1]] - before) * normal).sum(axis=1) <= _MARGIN * scene.radius
+        pairs, normal, gap = pairs[may_close], normal[may_close], gap[may_close]
         frame = frames(normal)
         rows = contact_rows(frame, scene.radius * normal, pairs)
         impulse = np.zeros((len(pairs), 3))

@@ -20,6 +20,7 @@ BINS = 4 * 2400  # a quarter of an octave each, for every float64
 _ROW, _LAYER = np.int64(1) << 21, np.int64(1) << 42  # keys of neighbours in y and z differ by these
 _SLACK = 1.0 + 1e-5  # cells are wider than any bound by far more than the rounding of a cell's number
 _FARTHEST = 2.0**31  # cells beyond are merged with the last: shapes there cost time, and are not lost
+_SPAN = 3.0  # largest ratio of sizes within a level
 _CROWD = 8  # this many times more shapes just below open a level of their own
 
 
@@ -41,7 +42,7 @@ def choose_levels(bound, bounded, level, cell, table, bin_count, bin_size):
     """Levels from coarse to fine: fills `level` of each bounded shape, and of each level the width of its
     `cell`s and its `table`: where its buckets begin, and their number less one. Returns all buckets.
 
-    A level spans a factor two in size at most. A few large shapes do not widen the cells of a crowd.
+    A level spans a factor of `_SPAN` in size. A few large shapes do not widen the cells of a crowd.
     The bins are scratch: zero at the call, and zero again when it ends.
     """
     lowest, highest = BINS, -1
@@ -58,7 +59,7 @@ def choose_levels(bound, bounded, level, cell, table, bin_count, bin_size):
         if bin_count[b] == 0:
             continue
         own = bin_size[b]
-        opens = levels == 0 or own < 0.5 * cell[levels - 1] or bin_count[b] > _CROWD * collected
+        opens = levels == 0 or _SPAN * own < cell[levels - 1] or bin_count[b] > _CROWD * collected
         if opens and levels < LEVELS:
             cell[levels] = own * _SLACK
             levels += 1

@@ -270,7 +270,7 @@ def to_vectors(frame, components, out):
 
 @kernel
 def move(bodies, state, velocity, step):
-    """The new state: velocities as solved, positions by q + h T(q) v; the rotation is exact for constant ω."""
+    """The new state: velocities as solved, positions by q + h T(q) v; rotations are exact for constant ω."""
     for i in range(velocity.shape[0]):
         if not bodies.fixed[i]:
             for k in range(3):

@@ -110,7 +110,7 @@ def simulate(
     if certificate.failed:
         warnings.warn(
             f"{certificate.failed} of {certificate.steps} steps did not reach the tolerance {tolerance:g} "
-            f"(largest residual {certificate.worst:.1e}): see run.certificate, and try another solver or step",
+            f"(largest residual {certificate.worst:.1e}): see run.certificate, and try another solver",
             ToleranceWarning,
             stacklevel=2,
         )

@@ -222,7 +222,8 @@ class TimeStepper:
             np.empty((c, 3)), np.empty((c, 3)), np.empty((c, 3, 3)),
         )  # fmt: skip
         parts = (
-            contacts.shapes, contacts.bodies, contacts.point, contacts.normal, contacts.gap, contacts.restitution
+            contacts.shapes, contacts.bodies, contacts.point, contacts.normal, contacts.gap,
+            contacts.restitution,
         )  # fmt: skip
         kernels.assemble(
             self._bodies, state, self._velocity, parts, self.step,
@@ -288,7 +289,7 @@ class TimeStepper:
             body = int(np.argmax(outside))
             raise WorldError(
                 f"{self.system.label(body)} left the world at t = {self.time:g} s: it is at "
-                f"{np.array2string(state.position[body], precision=4)} m; enlarge world, or look at its contacts"
+                f"{np.array2string(state.position[body], precision=4)} m; enlarge world, or give it walls"
             )
 
     # ---- what is needed to go on with the same bits --------------------------------------------

@@ -52,7 +52,7 @@ class Team(NamedTuple):
 
 @allocating_kernel
 def colour_blocks(bodies, ground, colour):
-    """Fill colour (blocks,) greedily in natural order; −1 for serial blocks. Returns the number of colours."""
+    """Fill colour (blocks,) greedily in natural order, −1 for serial blocks; returns how many there are."""
     degree = np.zeros(ground + 1, dtype=np.int64)
     for i in range(bodies.shape[0]):
         degree[bodies[i, 0]] += 1
