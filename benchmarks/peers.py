@@ -5,7 +5,7 @@
 Spheres of r = 1 m and m = 1 kg, μ = 0.25, no restitution, fall from a shaken lattice into an open
 container of width 2 r N^(1/3); h = 0.01 s, one thread. Every engine gets the same start positions and
 runs in a process of its own, once per setting; one that is missing, fails or hangs is reported and the
-rest goes on. A run that reaches the limit of CPU seconds is stopped and measured where it stands.
+rest goes on. A run that reaches the limit of CPU seconds, or whose step fails, is measured where it stands.
 Only the engine's own steps are timed. Penetration, force and Coulomb residual are computed from its
 positions, velocities and contact impulses by one piece of code: see _peers/measure.py.
 
@@ -36,7 +36,7 @@ SETTINGS = {
     "nonsmooth": ("coarse", "default", "fine"),
     "rapier": ("default", "fine", "finest"),
     "pybullet": ("coarse", "default", "fine"),
-    "mujoco": ("coarse", "default", "fine"),
+    "mujoco": ("cg", "cg-stiff", "default"),
     "drake": ("default", "sap"),
     "pinocchio": ("coarse", "default"),
 }
@@ -84,6 +84,7 @@ def measured(scene: Filling, path: Path) -> dict[str, Any]:
         overlap = [1e3 * measure.largest_overlap(scene, x) for x in record["late_positions"]]
         row: dict[str, Any] = {
             "version": str(record["version"]), "bits": int(record["bits"]), "meaning": str(record["meaning"]),
+            "stopped": str(record["stopped"]), "missed": _known(int(record["missed"])),
             "steps": steps, "cpu": float(record["cpu"].sum()), "wall": float(record["wall"].sum()),
             "cpu_per_step": float(record["cpu"].mean()), "overlap_end": overlap[-1],
             "overlap_mean": float(np.mean(overlap)), "overlap_window": len(overlap),
@@ -100,6 +101,10 @@ def measured(scene: Filling, path: Path) -> dict[str, Any]:
         row[f"{name}_median"] = _median([law[name] for law in laws])
         row[f"{name}_end"] = _median([law[name] for law in late_laws])
     return row
+
+
+def _known(count: int) -> int | None:
+    return count if count >= 0 else None
 
 
 def _mean(values: list[float]) -> float:
@@ -139,7 +144,8 @@ def main() -> None:
                 print(report.line(row), flush=True)
     print("\n" + report.table(rows, options.steps))
     about = {"machine": machine(), "spheres": options.spheres, "steps": options.steps, "step": scene.step}
-    text = json.dumps({"about": about, "runs": rows}, indent=2)
+    plain = [{k: None if v != v else v for k, v in row.items()} for row in rows]  # NaN is no JSON
+    text = json.dumps({"about": about, "runs": plain}, indent=2, allow_nan=False)
     (options.output / "peers.json").write_text(text + "\n", encoding="utf-8")
     report.figure(rows, options.spheres, options.steps).savefig(options.output / "peers.png")
     print(f"\nwritten: {options.output / 'peers.json'}, {options.output / 'peers.png'}")

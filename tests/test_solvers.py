@@ -393,7 +393,7 @@ def test_factored_and_block_sparse_sweeps_are_the_same_iteration():
     results = [
         ns.solve(
             problem,
-            GaussSeidel(acceleration="none", form=form),
+            GaussSeidel(acceleration="none", order="natural", form=form),
             tolerance=1e-13,
             max_iterations=25,
             throw=False,

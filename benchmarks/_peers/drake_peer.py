@@ -36,6 +36,7 @@ class Engine:
     }
     float_bits = 64
     midpoint = True
+    missed = None
 
     def __init__(self, scene: Filling, setting: str) -> None:
         self.scene = scene

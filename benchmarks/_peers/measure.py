@@ -49,7 +49,7 @@ def samples(record: Any) -> list[Sample]:
 def largest_overlap(scene: Filling, position: Floats) -> float:
     """Largest penetration of two spheres, or of a sphere and a plane, in m."""
     pairs = close_pairs(scene, position, 0.0)
-    return float(-geometry(scene, position, pairs)[1].min(initial=0.0))
+    return float(np.maximum(-geometry(scene, position, pairs)[1], 0.0).max(initial=0.0))
 
 
 def container_force(scene: Filling, sample: Sample) -> tuple[float, float]:

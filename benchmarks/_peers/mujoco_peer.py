@@ -11,21 +11,22 @@ from _peers.peer import ContactImpulses
 from _peers.scene import Filling, Floats
 
 _OPTIONS = {
-    "coarse": 'solver="CG" cone="pyramidal" iterations="20"',
+    "cg": 'solver="CG" cone="elliptic" iterations="100"',
+    "cg-stiff": 'solver="CG" cone="elliptic" iterations="100"',
     "default": 'solver="Newton" cone="pyramidal"',
-    "fine": 'solver="Newton" cone="elliptic" impratio="10"',
 }
-_SOLIMP = {"coarse": "0.9 0.95 0.001", "default": "0.9 0.95 0.001", "fine": "0.99 0.9999 0.001"}
+_SOLIMP = {"cg": "0.9 0.95 0.001", "cg-stiff": "0.99 0.9999 0.001", "default": "0.9 0.95 0.001"}
 
 
 class Engine:
     settings: ClassVar = {
-        "coarse": "CG, 20 iterations, pyramidal cone, default softness",
+        "cg": "CG, at most 100 iterations, elliptic cone, default softness",
+        "cg-stiff": "CG, at most 100 iterations, elliptic cone, solimp 0.99 0.9999",
         "default": "Newton, pyramidal cone, default softness",
-        "fine": "Newton, elliptic cone, impratio 10, solimp 0.99 0.9999",
     }
     float_bits = 64
     midpoint = True
+    missed = None
 
     def __init__(self, scene: Filling, setting: str) -> None:
         self.scene = scene
@@ -72,7 +73,7 @@ def _xml(scene: Filling, setting: str) -> str:
     )
     return (
         f'<mujoco><option timestep="{scene.step}" gravity="0 0 {-scene.gravity}" {_OPTIONS[setting]} '
-        f'jacobian="sparse"/><size memory="1G"/>'
+        f'jacobian="sparse"><flag autoreset="disable"/></option><size memory="1G"/>'
         f'<default><geom condim="3" friction="{scene.friction} 0 0" solimp="{_SOLIMP[setting]}"/></default>'
         f"<worldbody>{planes}{spheres}</worldbody></mujoco>"
     )

@@ -31,6 +31,7 @@ class Engine:
             warm_up = _stepper(spheres, scene.step, _TOLERANCE[setting])
             for _ in range(steps):
                 warm_up.advance()
+        self.missed = 0
         self.stepper = _stepper(scene.count, scene.step, _TOLERANCE[setting])
         if not np.array_equal(self.state()[0], scene.positions):
             raise ValueError("ns.scenes.filling gives other positions than those that all engines get")
@@ -40,7 +41,8 @@ class Engine:
         return ns.__version__
 
     def step(self) -> None:
-        self.stepper.advance()
+        frame = self.stepper.advance()
+        self.missed += not frame.residual <= self.stepper.options.tolerance
 
     def state(self) -> tuple[Floats, Floats, Floats]:
         system = self.stepper.system

@@ -37,6 +37,9 @@ class Peer(Protocol):
     midpoint: ClassVar[bool]
     """Whether impulses act midway between the surfaces; otherwise on each body's own surface."""
 
+    missed: int | None
+    """Steps whose solver says that it did not reach its tolerance; None where the engine does not tell."""
+
     def __init__(self, scene: Filling, setting: str) -> None: ...
 
     @staticmethod

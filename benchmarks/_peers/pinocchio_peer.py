@@ -37,8 +37,10 @@ class Engine:
         self.position = scene.positions.copy()
         self.velocity = np.zeros((scene.count, 6))
         self.last = ContactImpulses(np.zeros((0, 2), np.int64), np.zeros((0, 3)))
+        self.missed = 0
         self.solver = pin.ADMMConstraintSolver()
         self.options = pin.ADMMSolverSettings()
+        self.options.lanczos_size = 10  # the default, as large as the problem, takes most of the time
         tolerance, self.options.max_iterations = _ACCURACY[setting]
         for kind in ("feasibility", "complementarity"):
             setattr(self.options, f"absolute_{kind}_tol", tolerance)
@@ -111,6 +113,7 @@ class Engine:
         self.solver.solve(
             pin.DelassusOperatorSparse(delassus), free.ravel(), models, datas, self.options, result
         )
+        self.missed += not result.converged
         impulse = np.asarray(result.retrieveConstraintImpulses()).reshape(count, 3)
         return impulse[:, np.argsort(order)]
 

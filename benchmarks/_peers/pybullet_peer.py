@@ -22,6 +22,7 @@ class Engine:
     }
     float_bits = 64
     midpoint = False
+    missed = None
 
     def __init__(self, scene: Filling, setting: str) -> None:
         self.scene = scene

@@ -23,6 +23,7 @@ class Engine:
     }
     float_bits = 32
     midpoint = True
+    missed = None
 
     def __init__(self, scene: Filling, setting: str) -> None:
         self.scene = scene

@@ -24,22 +24,38 @@ SAMPLE_EVERY = 5
 
 
 def run(peer: Peer, steps: int, cpu_limit: float) -> dict[str, Any]:
-    """Step until done or until the CPU limit (s); return arrays ready for `np.savez`."""
+    """Step until done, the CPU limit (s) or a failure; return arrays ready for `np.savez`."""
     wall, cpu = [], []
     late: deque[Any] = deque(maxlen=WINDOW)
     samples = []
     before = peer.state()
-    while len(wall) < steps and sum(cpu) < cpu_limit:
+    stopped = ""
+    while len(wall) < steps:
+        if sum(cpu) >= cpu_limit:
+            stopped = f"limit of {cpu_limit:g} CPU s"
+            break
         start_wall, start_cpu = time.perf_counter(), time.process_time()
-        peer.step()
+        try:
+            peer.step()
+        except Exception as error:  # whatever an engine raises: what it did until then is measured
+            if not wall:
+                raise
+            stopped = f"{type(error).__name__}: {error}".splitlines()[0]
+            break
         cpu.append(time.process_time() - start_cpu)
         wall.append(time.perf_counter() - start_wall)
         after = peer.state()
+        if not np.isfinite(after).all():
+            stopped = "positions or velocities are not finite"
+            break
         late.append(after[0])
         if len(wall) % SAMPLE_EVERY == 0:
             samples.append((len(wall), before, after, peer.contacts()))
         before = after
-    arrays: dict[str, Any] = {"wall": wall, "cpu": cpu, "late_positions": np.stack(late)}
+    arrays: dict[str, Any] = {
+        "wall": wall, "cpu": cpu, "late_positions": np.stack(late), "stopped": stopped,
+        "missed": -1 if peer.missed is None else peer.missed,
+    }  # fmt: skip
     for number, (done, old, new, contacts) in enumerate(samples):
         arrays[f"sample{number}_step"] = done
         arrays[f"sample{number}_old"] = np.stack(old)

@@ -1,11 +1,11 @@
-"""A solver from the words of a command line: its name, and options as key=value."""
+"""Objects from the words of a command line: solvers by name, and values given as key=value."""
 
 from __future__ import annotations
 
 import dataclasses
 import types
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nonsmooth._cli_errors import advice
@@ -20,23 +20,31 @@ def solver_with(name: str, pairs: Iterable[str]) -> Solver:
     kind = REGISTRY[name]
     hints = typing.get_type_hints(kind)
     valid = {field.name: hints[field.name] for field in dataclasses.fields(kind)}
-    options: dict[str, Any] = {}
+    return kind(**values_of("--option", f"solver {name} has no option", pairs, valid))
+
+
+def values_of(flag: str, unknown: str, pairs: Iterable[str], valid: Mapping[str, Any]) -> dict[str, Any]:
+    """Read key=value pairs that were given with `flag`; `valid` says which keys there are and their types.
+
+    `unknown` is how the sentence about a wrong key begins.
+    """
+    values: dict[str, Any] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
         key = key.strip().replace("-", "_")
         if not equals:
-            raise OptionError(f"--option {pair}: give it as key=value")
+            raise OptionError(f"{flag} {pair}: give it as key=value")
         if key not in valid:
             known = f"choose one of {', '.join(valid)}" if valid else "it has none"
-            raise OptionError(f"solver {name} has no option {key!r}: {known}")
-        if key in options:
-            raise OptionError(f"--option {key} is given twice: give it once")
-        options[key] = _converted(f"--option {pair}", text.strip(), valid[key])
-    return kind(**options)
+            raise OptionError(f"{unknown} {key!r}: {known}")
+        if key in values:
+            raise OptionError(f"{flag} {key} is given twice: give it once")
+        values[key] = _converted(f"{flag} {pair}", text.strip(), valid[key])
+    return values
 
 
 def _converted(place: str, text: str, hint: Any) -> Any:
-    """Turn text into the type of a dataclass field: a number, a word, yes or no, a list, an inner solver."""
+    """Turn text into a type: a number, a word, yes or no, a list or tuple of numbers, an inner solver."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         members = [member for member in typing.get_args(hint) if member is not type(None)]
         if text.lower() == "none" and len(members) < len(typing.get_args(hint)):
@@ -55,7 +63,12 @@ def _converted(place: str, text: str, hint: Any) -> Any:
         except ValueError:
             wanted = "a whole number" if hint is int else "a number"
             raise OptionError(f"{place}: {text!r} is not {wanted}") from None
+    if typing.get_origin(hint) is tuple:
+        numbers = tuple(_converted(place, part, float) for part in text.split(","))
+        if len(numbers) != len(typing.get_args(hint)):
+            raise OptionError(f"{place}: give {len(typing.get_args(hint))} numbers with commas between them")
+        return numbers
     if hint is list:
-        numbers = [_converted(place, part, float) for part in text.split(",")]
-        return numbers if "," in text else numbers[0]
+        numbers = tuple(_converted(place, part, float) for part in text.split(","))
+        return list(numbers) if "," in text else numbers[0]
     return solver_with(text, [])

@@ -1,7 +1,7 @@
-"""The `nonsmooth` command: lists, solves, runs experiments, and says what is installed.
+"""The `nonsmooth` command: lists, solves, runs scenes and experiments, and says what is installed.
 
-Exit codes: 0 all went well, 1 a mistake that the user can mend (one sentence on stderr), 2 a problem
-that was not solved to its tolerance, 130 interrupted. Heavy packages are imported inside the commands,
+Exit codes: 0 all went well, 1 a mistake that the user can mend (one sentence on stderr), 2 a problem or
+a step that was not solved to its tolerance, 130 interrupted. Heavy packages are imported inside the commands,
 so that help and mistakes answer at once.
 """
 
@@ -12,15 +12,15 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
 from nonsmooth._cli_errors import Commands, advice
+from nonsmooth._cli_parts import check_target, compile_notice, examples, number, whole_number
+from nonsmooth._cli_run import INSPECT_EXAMPLES, RUN_EXAMPLES, inspect, run
 from nonsmooth.errors import OptionError
 from nonsmooth.view.console import ERR, OUT, progress_bar
 
@@ -49,13 +49,6 @@ def main() -> None:
     app(prog_name="nonsmooth")
 
 
-def _examples(*lines: tuple[str, str]) -> str:
-    """Text below a command's help: command lines, each with what it does."""
-    return "\n\n".join(
-        ["[bold]Examples[/bold]", *(f"[cyan]{line}[/cyan]  [dim]{what}[/dim]" for line, what in lines)]
-    )
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
         from nonsmooth import __version__
@@ -66,10 +59,11 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback(
     invoke_without_command=True,
-    epilog=_examples(
+    epilog=examples(
         ("nonsmooth list", "what there is"),
         ("nonsmooth solve sliding-ball", "solve a problem of the library"),
         ("nonsmooth solve failing.h5 --solver newton", "solve a stored problem"),
+        ("nonsmooth run filling --record filling.h5", "run a scene"),
         ("nonsmooth experiment", "the papers' experiments"),
     ),
 )
@@ -90,21 +84,12 @@ def _root(
         typer.echo(context.get_help())
 
 
-@contextmanager
-def _compile_notice() -> Iterator[None]:
-    """Say on stderr when kernels are being compiled."""
-    from nonsmooth._kernel_cache import watch_compilation
-
-    with watch_compilation(lambda text: ERR.print(text, style="dim")):
-        yield
-
-
 # ---- list -------------------------------------------------------------------------------------------
 
 
 @app.command(
     "list",
-    epilog=_examples(
+    epilog=examples(
         ("nonsmooth list", "everything"),
         ("nonsmooth list solvers", "the solvers and what they take"),
         ("nonsmooth list problems", "the problems of the library"),
@@ -123,7 +108,7 @@ def _list(
         raise OptionError(f"there is no section {section!r} to list: {advice(section, _SECTIONS)}")
     shown = [section] if section else _SECTIONS
     if "scenes" in shown:
-        OUT.print(Text("Scenes", "bold"), "none yet", sep=": ")
+        _list_scenes()
     if "experiments" in shown:
         _list_experiments()
     if "solvers" in shown:
@@ -140,6 +125,19 @@ def _list(
         OUT.print(name_list("Problems", [(each.name, each.summary, each.source) for each in NAMED.values()]))
 
 
+def _list_scenes() -> None:
+    from inspect import signature
+
+    from nonsmooth.scenes import SCENES
+    from nonsmooth.view.tables import name_list
+
+    rows = [
+        (each.name, each.summary, f"--set {', '.join(signature(each.build).parameters)}")
+        for each in SCENES.values()
+    ]
+    OUT.print(name_list("Scenes", rows))
+
+
 def _list_experiments() -> None:
     from nonsmooth.experiments import REGISTRY
     from nonsmooth.view.tables import name_list
@@ -150,20 +148,9 @@ def _list_experiments() -> None:
 # ---- solve ------------------------------------------------------------------------------------------
 
 
-def _number(text: str, kind: type = float) -> Any:
-    try:
-        return kind(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a {'whole ' * (kind is int)}number") from None
-
-
-def _whole_number(text: str) -> Any:
-    return _number(text, int)
-
-
 @app.command(
     "solve",
-    epilog=_examples(
+    epilog=examples(
         ("nonsmooth solve sliding-ball", "the default solver"),
         ("nonsmooth solve sliding-ball --law relaxed --solver apgd", "another law"),
         ("nonsmooth solve block-slides --solver sor-prox --option omega=0.5", "options"),
@@ -192,16 +179,16 @@ def _solve(
         ),
     ] = None,
     tolerance: Annotated[
-        float, typer.Option("--tolerance", metavar="NUMBER", parser=_number, help="Wanted relative residual.")
+        float, typer.Option("--tolerance", metavar="NUMBER", parser=number, help="Wanted relative residual.")
     ] = 1e-8,
     max_iterations: Annotated[
         int | None,
-        typer.Option("--max-iterations", metavar="COUNT", parser=_whole_number, help="Iteration limit."),
+        typer.Option("--max-iterations", metavar="COUNT", parser=whole_number, help="Iteration limit."),
     ] = None,
     time_limit: Annotated[
         float,
         typer.Option(
-            "--time-limit", metavar="SECONDS", parser=_number, help="Time limit.", show_default=False
+            "--time-limit", metavar="SECONDS", parser=number, help="Time limit.", show_default=False
         ),
     ] = math.inf,
     initial: Annotated[
@@ -230,10 +217,10 @@ def _solve(
     from nonsmooth.view.tables import solution_report
 
     for target in (save, plot):
-        _check_target(target)
+        check_target(target)
     if plot is not None and plot.suffix.lower() not in FORMATS:
         raise OptionError(f"--plot {plot}: the name must end in one of {', '.join(FORMATS)}")
-    with _compile_notice():
+    with compile_notice():
         method = solver_with(solver, option or [])
         name, summary, question = _find_problem(problem)
         if law is not None:
@@ -265,12 +252,6 @@ def _solve(
         raise typer.Exit(2)
 
 
-def _check_target(path: Path | None) -> None:
-    """Find out before a long run whether its file has a folder to go to."""
-    if path is not None and not path.absolute().parent.is_dir():
-        raise OptionError(f"cannot write {path}: there is no folder {path.parent}")
-
-
 def _find_problem(name: str) -> tuple[str, str, ContactProblem]:
     """Read a file, or build a problem of the library; return its name, its summary and itself."""
     from nonsmooth.io import read_problem
@@ -285,12 +266,18 @@ def _find_problem(name: str) -> tuple[str, str, ContactProblem]:
     return name, "", read_problem(name)
 
 
+# ---- run and inspect --------------------------------------------------------------------------------
+
+app.command("run", epilog=RUN_EXAMPLES)(run)
+app.command("inspect", epilog=INSPECT_EXAMPLES)(inspect)
+
+
 # ---- experiment -------------------------------------------------------------------------------------
 
 
 @app.command(
     "experiment",
-    epilog=_examples(
+    epilog=examples(
         ("nonsmooth experiment", "list them"),
         ("nonsmooth experiment melanz-ball", "files go to results/melanz-ball"),
         ("nonsmooth experiment melanz-ball --quick --output trial", "a coarser run"),
@@ -320,7 +307,7 @@ def _experiment(
         raise OptionError(f"--output {folder} is a file: name a folder")
     started = time.time()
     try:
-        with _compile_notice(), progress_bar(name) as progress:
+        with compile_notice(), progress_bar(name) as progress:
             summary = REGISTRY[name].run(folder, quick, progress)
     except KeyboardInterrupt:
         kept = sorted(file.name for file in folder.glob("*") if file.stat().st_mtime >= started)
@@ -335,7 +322,7 @@ def _experiment(
 # ---- info -------------------------------------------------------------------------------------------
 
 
-@app.command("info", epilog=_examples(("nonsmooth info", "what to put into a bug report")))
+@app.command("info", epilog=examples(("nonsmooth info", "what to put into a bug report")))
 def _info() -> None:
     """Show versions, threads, the cache of compiled kernels, and which optional solvers are present."""
     import platform

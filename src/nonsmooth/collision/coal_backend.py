@@ -44,7 +44,6 @@ from nonsmooth.model.shapes import (
 
 _TOLERANCE = 1e-9
 _ITERATIONS = 512
-_DEEPEST = 0.1  # part of the thinner solid's thickness down to which overlaps of surfaces are sorted out
 _MOST_TRIANGLES = 1_000_000
 _SAME = 1e-9  # part of the size within which a point is on a triangle
 _CLOSE = 1e-4  # part of the size within which contacts of neighbouring triangles are one
@@ -171,10 +170,9 @@ class CoalBackend:
             reach,
         )
         if len(found.gap):
-            # What is far below a surface is below another one's side by less.
-            depth = -min(self._surface(a).thickness, self._surface(b).thickness) * _DEEPEST
-            rows = zip(found.point, found.normal, found.gap.tolist(), found.feature.tolist(), strict=True)
-            return [row for row in rows if row[2] >= min(depth, float(found.gap.max()))]
+            return list(
+                zip(found.point, found.normal, found.gap.tolist(), found.feature.tolist(), strict=True)
+            )
         # Corner to corner or to edge: the nearest points of all triangles.
         least = min(near, key=lambda contact: (abs(contact.penetration_depth), contact.b1, contact.b2))
         return [(np.array(least.pos), np.array(least.normal), float(least.penetration_depth), 3 << 60)]

@@ -18,6 +18,7 @@ from nonsmooth.model.shapes import Box, ConvexHull, Mesh
 _FLAT = 1e-6  # sine of the angle below which two faces are one
 _LEVEL = 1e-3  # slope down to which an edge counts as lying on a face
 _INSIDE = 1e-9
+_ONE_WAY = 1.0 - 1e-3  # cosine between normals of one manifold
 _CORNER_B, _EDGES = 1 << 60, 2 << 60  # marks of corners of A are below
 _SECOND = 30  # bits to shift the first number of a mark
 
@@ -42,8 +43,6 @@ class Surface:
             corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
             shape = ConvexHull(corners * shape.size)
         self.vertices: Floats = shape.vertices
-        self.thickness = float(np.ptp(self.vertices, axis=0).min())
-        """Smallest extent along the axes of its frame in m."""
         self.triangles: Numbers = shape.triangles.astype(np.int64)
         a, b, c = np.moveaxis(self.vertices[self.triangles], 1, 0)
         cross = np.cross(b - a, c - a)
@@ -114,12 +113,25 @@ def surface_contacts(a: PlacedSurface, b: PlacedSurface, near: Numbers, reach: f
         if found is not None:
             rows[_EDGES | e << _SECOND | f] = found
     marks = sorted(rows)
-    return SurfaceContacts(
+    contacts = SurfaceContacts(
         np.array([rows[mark][0] for mark in marks]).reshape(-1, 3),
         np.array([rows[mark][1] for mark in marks]).reshape(-1, 3),
         np.array([rows[mark][2] for mark in marks]),
         np.array(marks, dtype=np.int64),
     )
+    kept = ~_ways_around(contacts)
+    return SurfaceContacts(
+        contacts.point[kept], contacts.normal[kept], contacts.gap[kept], contacts.feature[kept]
+    )
+
+
+def _ways_around(found: SurfaceContacts) -> NDArray[np.bool_]:
+    """Overlaps that end sooner another way: near by there is one that is less deep, in another direction."""
+    depth = -found.gap
+    apart = np.linalg.norm(found.point[:, None] - found.point[None], axis=2)
+    shorter = (depth[None] < depth[:, None]) & (depth[None] > 0.0)
+    elsewhere = found.normal @ found.normal.T < _ONE_WAY
+    return np.asarray((shorter & elsewhere & (apart <= 2.0 * depth[:, None])).any(axis=1))
 
 
 def _corners(surface: Surface, own: Numbers, other: Numbers) -> list[tuple[int, int]]:

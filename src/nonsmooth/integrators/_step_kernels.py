@@ -163,20 +163,16 @@ def _fixed_velocity(state, body, p, e0, e1, e2):
 
 
 @inlined_kernel
-def _old_velocity(bodies, state, body, row):
-    """Velocity before the step along a row of Dᵀ."""
+def _old_velocity(bodies, state, body, rows, i, side):
+    """Velocity before the step along the normal's row of Dᵀ."""
     w0, w1, w2 = state.angular[body, 0], state.angular[body, 1], state.angular[body, 2]
     if bodies.round_body[body]:
         w0, w1, w2 = _turned(state.rotation, body, w0, w1, w2)
     v = state.linear
-    return (
-        row[0] * v[body, 0]
-        + row[1] * v[body, 1]
-        + row[2] * v[body, 2]
-        + row[3] * w0
-        + row[4] * w1
-        + row[5] * w2
+    linear = (
+        rows[i, side, 0, 0] * v[body, 0] + rows[i, side, 0, 1] * v[body, 1] + rows[i, side, 0, 2] * v[body, 2]
     )
+    return linear + rows[i, side, 0, 3] * w0 + rows[i, side, 0, 4] * w1 + rows[i, side, 0, 5] * w2
 
 
 @kernel
@@ -221,22 +217,23 @@ def assemble(bodies, state, velocity, contacts, step, push_out, restitution_spee
                 r1 = point[i, 1] - state.position[body, 1]
                 r2 = point[i, 2] - state.position[body, 2]
             root = bodies.inverse_root_mass[body]
+            r = out.rows
+            c = out.columns
             for p in range(3):
                 e0, e1, e2 = sign * f[i, p, 0], sign * f[i, p, 1], sign * f[i, p, 2]
                 c0, c1, c2 = r1 * e2 - r2 * e1, r2 * e0 - r0 * e2, r0 * e1 - r1 * e0
                 if not bodies.round_body[body]:
                     c0, c1, c2 = _turned_back(state.rotation, body, c0, c1, c2)
-                row = out.rows[i, side, p]
-                row[0], row[1], row[2], row[3], row[4], row[5] = e0, e1, e2, c0, c1, c2
-                column = out.columns[i, side, p]
-                column[0], column[1], column[2] = root * e0, root * e1, root * e2
-                column[3], column[4], column[5] = _turned(bodies.inverse_lower, body, c0, c1, c2)
-                u = 0.0
-                for k in range(6):
-                    u += row[k] * velocity[body, k]
+                r[i, side, p, 0], r[i, side, p, 1], r[i, side, p, 2] = e0, e1, e2
+                r[i, side, p, 3], r[i, side, p, 4], r[i, side, p, 5] = c0, c1, c2
+                c[i, side, p, 0], c[i, side, p, 1], c[i, side, p, 2] = root * e0, root * e1, root * e2
+                c[i, side, p, 3], c[i, side, p, 4], c[i, side, p, 5] = _turned(
+                    bodies.inverse_lower, body, c0, c1, c2
+                )
+                u = e0 * velocity[body, 0] + e1 * velocity[body, 1] + e2 * velocity[body, 2]
+                u += c0 * velocity[body, 3] + c1 * velocity[body, 4] + c2 * velocity[body, 5]
                 out.free[i, p] += u
-                if p == 0:
-                    before += _old_velocity(bodies, state, body, row)
+            before += _old_velocity(bodies, state, body, r, i, side)
         closing = gap[i] + step * (out.free[i, 0] + out.bias[i, 0]) <= 0.0
         if restitution[i] > 0.0 and closing and before < -restitution_speed:
             out.bias[i, 0] += restitution[i] * before + max(min(gap[i], 0.0) / step, -push_out)

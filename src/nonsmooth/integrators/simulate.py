@@ -37,6 +37,7 @@ def simulate(
     law: Law | str = "coulomb",
     solver: Solver | None = None,
     tolerance: float = 1e-4,
+    max_iterations: int | None = None,
     record: Recording | str | os.PathLike[str] | None = None,
     resume: bool = False,
     observe: Callable[[Frame], object] | None = None,
@@ -59,6 +60,8 @@ def simulate(
         law: "coulomb" (exact), "relaxed" or "pyramid(m)".
         solver: any solver object; the default picks one by itself.
         tolerance: relative residual of the certificate that every step is asked for.
+        max_iterations: iterations after which a step takes what its solver has found so far (and counts as
+            failed); each solver has its own default.
         record: a file name, or a `Recording` that says what to keep and when.
         resume: go on from the last checkpoint of the recording, with the same bits as if the run had never
             been cut off; from the beginning if there is none.
@@ -74,8 +77,8 @@ def simulate(
     total = _step_count(duration, step)
     system = system.copy()
     options = StepOptions.of(
-        system, step, law=law, solver=solver, tolerance=tolerance, margin=margin,
-        push_out_speed=push_out_speed, restitution_speed=restitution_speed, world=world,
+        system, step, law=law, solver=solver, tolerance=tolerance, max_iterations=max_iterations,
+        margin=margin, push_out_speed=push_out_speed, restitution_speed=restitution_speed, world=world,
     )  # fmt: skip
     settings = _settings(options, duration, step, threads)
     stepper = TimeStepper(system, step, replace(options, solver=options.solver.on_threads(threads)))
@@ -137,6 +140,7 @@ def _settings(options: StepOptions, duration: float, step: float, threads: int) 
             name: value for name, value in asdict(options.solver).items() if name != "threads"
         },
         "tolerance": options.tolerance,
+        "max_iterations": options.max_iterations,
         "margin": options.margin,
         "push_out_speed": options.push_out_speed,
         "restitution_speed": options.restitution_speed,

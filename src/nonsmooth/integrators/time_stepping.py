@@ -55,6 +55,8 @@ class StepOptions:
         law: "coulomb", "relaxed" or "pyramid(m)".
         solver: any solver; `Auto` if not given.
         tolerance: relative residual that every step is asked for.
+        max_iterations: iterations after which a step takes what its solver has found so far; each solver
+            has its own default.
         margin: contacts are found where the gap is at most this (m), and where it closes in the step;
             by default 5 % of the smallest body's bounding radius. An impact within the step can close other
             gaps, so that a margin of zero lets bodies overlap for a step.
@@ -70,6 +72,7 @@ class StepOptions:
     law: Law
     solver: Solver
     tolerance: float
+    max_iterations: int | None
     margin: float
     push_out_speed: float
     restitution_speed: float
@@ -84,6 +87,7 @@ class StepOptions:
         law: Law | str = "coulomb",
         solver: Solver | None = None,
         tolerance: float = 1e-4,
+        max_iterations: int | None = None,
         margin: float | None = None,
         push_out_speed: float | None = None,
         restitution_speed: float | None = None,
@@ -103,6 +107,7 @@ class StepOptions:
             Law.parse(law),
             Auto() if solver is None else solver,
             tolerance,
+            max_iterations,
             _MARGIN * size if margin is None else float(margin),
             _PUSH_OUT * (math.sqrt(pull * size) if pull > 0.0 else size)
             if push_out_speed is None
@@ -176,8 +181,9 @@ class TimeStepper:
         kernels.to_components(frame, start, initial)
         assembled = time.perf_counter()
         solution = solve(
-            problem, options.solver, tolerance=options.tolerance, initial=initial.ravel(), throw=False
-        )
+            problem, options.solver, tolerance=options.tolerance, max_iterations=options.max_iterations,
+            initial=initial.ravel(), throw=False,
+        )  # fmt: skip
         solved = time.perf_counter()
         velocity, impulses = self._velocity, np.empty_like(start)
         if solution.velocity is not None and np.isfinite(solution.velocity).all():

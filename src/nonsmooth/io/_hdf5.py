@@ -10,7 +10,7 @@ import errno
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,11 +62,18 @@ def write_header(file: Any, kind: FileKind) -> None:
 
 
 @contextmanager
-def new_file(path: FilePath, *, part: str | None = None, **options: Any) -> Iterator[Any]:
+def new_file(
+    path: FilePath,
+    *,
+    part: str | None = None,
+    when_whole: Callable[[Path], None] | None = None,
+    **options: Any,
+) -> Iterator[Any]:
     """Give a new HDF5 file that takes the place of `path` when all went well, and is gone otherwise.
 
     `part` is the name that it has until then, in the same folder: a random one, unless the caller is sure
-    to be alone and wants what a killed run left behind to be taken over by the next.
+    to be alone and wants what a killed run left behind to be taken over by the next. `when_whole` is called
+    with the file that has been written and closed, just before it takes its place.
     """
     import h5py
 
@@ -81,6 +88,8 @@ def new_file(path: FilePath, *, part: str | None = None, **options: Any) -> Iter
             with h5py.File(scratch, "w", **options) as file:
                 yield file
             sync(scratch)
+            if when_whole is not None:
+                when_whole(scratch)
             os.replace(scratch, target)
             _sync_folder(target.parent)
         finally:

@@ -119,7 +119,7 @@ class Writer:
         *,
         numbers: Mapping[str, str] | None = None,
         resume: bool = False,
-    ) -> Memory | None:
+    ) -> dict[str, Any] | None:
         """Make the file, or go on with it; return the memory of the checkpoint to go on from, or None.
 
         Args:
@@ -143,14 +143,18 @@ class Writer:
             with writing(checkpoint_path(self._path)):
                 Path(checkpoint_path(self._path)).unlink(missing_ok=True)  # it is the older run's
         kinds = column_kinds(system.count, choice.fields, numbers)
-        self._create(arrays, text, kinds, checkpoint)
+        try:
+            self._create(arrays, text, kinds, checkpoint)
+        except BaseException:
+            self._end()
+            raise
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="nonsmooth-recording")
         if checkpoint is None:
             self._store(0, 0.0, np.nan, system, Contacts.empty(), np.zeros((0, 3)))
         else:
             self._saved_step = self._columns["steps/time"].rows
         self._flush()
-        return None if checkpoint is None else checkpoint.memory
+        return None if checkpoint is None else dict(checkpoint.memory)
 
     def frame(self, frame: FrameLike) -> None:
         """Take in a step: its scalars, and its state and contacts if it is one of the frames wanted."""
@@ -236,9 +240,15 @@ class Writer:
         """Make the file with all that does not change, and with the rows up to the checkpoint."""
         import h5py
 
+        def start(file: Path) -> None:
+            """Open it for good. It is not in its place yet: there, a reader could lock it just now."""
+            self._file = h5py.File(file, "r+", libver="latest")
+            self._columns = {kind.path: Column(self._file[kind.path]) for kind in kinds}
+            self._file.swmr_mode = True
+
         # Always the same name: what a run leaves that is killed right here is taken over by the next.
         part = f".{os.path.basename(self._path)}.part"
-        with new_file(self._path, part=part, libver="latest") as file:
+        with new_file(self._path, part=part, when_whole=start, libver="latest") as file:
             write_header(file, TRAJECTORY)
             write_text(file, fingerprint=self._fingerprint)
             write_constants(file, arrays)
@@ -249,11 +259,6 @@ class Writer:
             if checkpoint is not None:
                 check_room(self._path, os.path.getsize(self._path))
                 self._copy(file, kinds, checkpoint.rows)
-        # Closed and opened again, as a reader must find all of the above in the file from the start.
-        with writing(self._path):
-            self._file = h5py.File(os.path.realpath(self._path), "r+", libver="latest")
-            self._columns = {kind.path: Column(self._file[kind.path]) for kind in kinds}
-            self._file.swmr_mode = True
 
     def _copy(self, file: Any, kinds: list[ColumnKind], rows: Mapping[str, int]) -> None:
         """Copy the rows that a checkpoint counts from the file that the run left."""

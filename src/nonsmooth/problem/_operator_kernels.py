@@ -145,6 +145,12 @@ def copy_into(target, source):
 
 
 @kernel
+def weigh(form, x, w):
+    """Set w = A x."""
+    accumulate(form, x, w)
+
+
+@kernel
 def apply(form, x, w, out):
     """Set out = N x; w is work space for A x."""
     accumulate(form, x, w)

@@ -328,7 +328,8 @@ class ContactProblem:
     @cached_property
     def cones(self) -> Cones:
         """Cone, weight ρ and tilting of every block, for the kernels."""
-        diagonal = np.einsum("bkk->bk", self.operator.diagonal_blocks)
+        blocks = self.operator.diagonal_blocks
+        diagonal = np.stack([blocks[:, 0, 0], blocks[:, 1, 1], blocks[:, 2, 2]], axis=1)
         weight = np.ones((self.layout.blocks, 3))
         contact, padding = self.layout.contacts, self.layout.padding
         trace = np.where(padding, 0.0, diagonal)[:contact].sum(axis=1)
@@ -363,7 +364,7 @@ class ContactProblem:
         blocks = self.blocks_of(impulses, joint_impulses)
         if isinstance(self.operator, FactoredOperator) and isinstance(self._mass, BodyMass):
             weighted = self.operator.weighted_velocity(blocks)
-            return self._mass.collect(np.einsum("bij,bj->bi", self._mass.lower, weighted))
+            return self._mass.collect(self._mass.unweight(weighted))
         gamma, joint = self._split(self.layout.unpad(blocks))
         return np.asarray(self.jacobian @ gamma + self.joint_jacobian @ joint)
 

@@ -72,12 +72,16 @@ class Layout:
         """Spread a flat vector over the blocks."""
         if len(flat) != self.rows:
             raise ValueError(f"a vector of {len(flat)} numbers for a layout of {self.rows} rows")
+        if self.rows == 3 * self.blocks:
+            return flat.reshape(-1, 3).copy()
         out = np.zeros(3 * self.blocks)
         out[self.slot] = flat
         return out.reshape(self.blocks, 3)
 
     def unpad(self, blocks: Floats) -> Floats:
         """Collect the flat vector from the blocks."""
+        if self.rows == 3 * self.blocks:
+            return blocks.reshape(-1).copy()
         return np.asarray(blocks.reshape(-1)[self.slot])
 
 

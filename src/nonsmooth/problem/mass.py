@@ -64,6 +64,9 @@ class BodyMass:
         _require(positive, "mass of body {} is not positive definite: check its inertia")
         self.lower = np.linalg.cholesky(blocks)
         self.lower_inverse = np.linalg.inv(self.lower)  # blocks are small and scaled alike: safe, and fast
+        natural = np.arange(6 * len(blocks))
+        self._full = np.array_equal(6 * body + slot, natural)
+        self._diagonal = not np.any(blocks[:, ~np.eye(6, dtype=bool)])
 
     @property
     def bodies(self) -> int:
@@ -72,12 +75,16 @@ class BodyMass:
 
     def spread(self, flat: Floats) -> Floats:
         """Arrange a generalised vector as (bodies, 6)."""
+        if self._full:
+            return flat.reshape(-1, 6)
         out = np.zeros((self.bodies, 6))
         out[self.body, self.slot] = flat
         return out
 
     def collect(self, by_body: Floats) -> Floats:
         """Inverse of `spread`."""
+        if self._full:
+            return by_body.reshape(-1)
         return np.asarray(by_body[self.body, self.slot])
 
     def sparse(self) -> Any:
@@ -94,15 +101,25 @@ class BodyMass:
 
     def multiply(self, velocity: Floats) -> Floats:
         """M v."""
-        return self.collect(np.einsum("bij,bj->bi", self.blocks, self.spread(velocity)))
+        return self.collect(self._by_body(self.blocks, self.spread(velocity)))
 
     def half_solve(self, by_body: Floats) -> Floats:
         """L⁻¹ p for (bodies, 6) arrays: the mass-weighted velocity."""
-        return np.asarray(np.einsum("bij,bj->bi", self.lower_inverse, by_body))
+        return self._by_body(self.lower_inverse, by_body)
 
     def finish_solve(self, weighted: Floats) -> Floats:
         """L⁻ᵀ w for (bodies, 6) arrays: from the mass-weighted velocity to the velocity."""
-        return np.asarray(np.einsum("bji,bj->bi", self.lower_inverse, weighted))
+        return self._by_body(np.swapaxes(self.lower_inverse, 1, 2), weighted)
+
+    def unweight(self, weighted: Floats) -> Floats:
+        """L w for (bodies, 6) arrays: from the mass-weighted velocity to the momentum."""
+        return self._by_body(self.lower, weighted)
+
+    def _by_body(self, blocks: Floats, vectors: Floats) -> Floats:
+        """Product of every body's block with its vector; spheres have diagonal blocks."""
+        if self._diagonal:
+            return np.asarray(np.einsum("bii->bi", blocks) * vectors)
+        return np.asarray(np.einsum("bij,bj->bi", blocks, vectors))
 
     def energy(self, momentum: Floats) -> float:
         """pᵀM⁻¹p in J."""

@@ -136,7 +136,7 @@ class FactoredOperator(DelassusOperator):
     def weighted_velocity(self, x: Floats) -> Floats:
         """A x = L⁻¹ [D G] x by body, without ground."""
         work = self.work()
-        kernels.apply(self._form, x, work, np.empty_like(x))
+        kernels.weigh(self._form, x, work)
         return work[:-1]
 
     @cached_property

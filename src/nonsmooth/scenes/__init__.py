@@ -1,5 +1,58 @@
 """Ready-made systems with parameters."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nonsmooth.model.system import System
+from nonsmooth.scenes.balls import bouncing_ball, newtons_cradle, rolling_ball
+from nonsmooth.scenes.boxes import box_on_incline, box_pyramid, box_stack, box_wall
+from nonsmooth.scenes.capsules import capsule_heap
+from nonsmooth.scenes.compaction import compaction
 from nonsmooth.scenes.filling import filling
 
-__all__ = ["filling"]
+
+@dataclass(frozen=True)
+class NamedScene:
+    """A ready-made system."""
+
+    name: str
+    """The name in the registry."""
+    summary: str
+    """One line for lists."""
+    build: Callable[..., System]
+    """Returns the system; all its parameters have defaults."""
+
+
+SCENES: dict[str, NamedScene] = {
+    scene.name: scene
+    for scene in (
+        NamedScene("filling", "spheres that fall into an open container (Melanz et al. §3.2)", filling),
+        NamedScene("compaction", "spheres in a container under a heavy slab (Melanz et al. §3.3)", compaction),
+        NamedScene("rolling-ball", "a ball that slides, then rolls (Melanz et al. §3.1)", rolling_ball),
+        NamedScene("bouncing-ball", "a ball that bounces on a floor with restitution", bouncing_ball),
+        NamedScene("newtons-cradle", "a row of balls that passes a blow along without loss", newtons_cradle),
+        NamedScene("box-on-incline", "a box on a slope that stays or slides", box_on_incline),
+        NamedScene("box-stack", "cubes one upon the other", box_stack),
+        NamedScene("box-wall", "a wall of bricks in running bond", box_wall),
+        NamedScene("box-pyramid", "a pyramid of bricks", box_pyramid),
+        NamedScene("capsule-heap", "capsules that fall into an open container", capsule_heap),
+    )
+}
+"""Every ready-made scene by its name."""
+
+__all__ = [
+    "SCENES",
+    "NamedScene",
+    "bouncing_ball",
+    "box_on_incline",
+    "box_pyramid",
+    "box_stack",
+    "box_wall",
+    "capsule_heap",
+    "compaction",
+    "filling",
+    "newtons_cradle",
+    "rolling_ball",
+]

@@ -41,14 +41,15 @@ def filling(
         seed: of the small random shifts, without which spheres would balance on each other.
     """
     system = System(gravity=(0.0, 0.0, -gravity))
-    side = _width(spheres, radius) if width is None else width
+    side = default_width(spheres, radius) if width is None else width
     system.add_material("spheres", friction=friction)
     system.add_spheres(radius, lattice(spheres, radius, side, seed), mass=mass, material="spheres")
     add_container(system, side, "spheres")
     return system
 
 
-def _width(spheres: int, radius: float) -> float:
+def default_width(spheres: int, radius: float) -> float:
+    """Width in m of a container that so many spheres fill about as deep as it is wide."""
     return float(2.0 * radius * max(spheres ** (1.0 / 3.0), 2.0))
 
 

@@ -16,7 +16,7 @@ from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _coloured_kernels as kernels
 from nonsmooth.solvers import _lane_kernels as lane_kernels
 from nonsmooth.solvers._coloured_kernels import Moving, Schedule, Team
-from nonsmooth.solvers._gauss_seidel_kernels import Equations
+from nonsmooth.solvers._gauss_seidel_kernels import Equations, Local
 from nonsmooth.solvers._lane_kernels import LANES, ROW, SCRATCH, Lanes
 from nonsmooth.solvers.base import Goal, Run
 from nonsmooth.solvers.local_blocks import local_blocks
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from nonsmooth.solvers.gauss_seidel import GaussSeidel
 
 Floats = NDArray[np.float64]
+
+
+_NO_BLOCKS = Local(np.empty((0, 3, 3)), np.empty((0, 3, 3)), np.empty(0))
 
 
 @cache
@@ -71,19 +74,13 @@ class ColouredRun(Run):
         form = problem.operator.kernel_form
         assert isinstance(form, Factored)
         self.solver, self.form = solver, form
-        self.equations = Equations(
-            form,
-            problem.cones,
-            local_blocks(problem),
-            problem.free_blocks,
-            solver.relaxation,
-            symmetric=False,
-        )
         fits = np.empty(problem.layout.blocks, dtype=np.uint8)
         lane_kernels.find_round(form, problem.cones, fits)
         if solver.relaxation != 1.0:
             fits[:] = 0
         self.schedule, self.contact = schedule_of(form, fits)
+        local = local_blocks(problem) if len(self.schedule.blocks) else _NO_BLOCKS
+        self.equations = Equations(form, problem.cones, local, problem.free_blocks, solver.relaxation, False)
         batches = len(self.contact)
         self.lanes = Lanes(
             np.empty((batches, ROW)),
@@ -93,6 +90,7 @@ class ColouredRun(Run):
         lane_kernels.pack(form, problem.cones, problem.free_blocks, self.contact, self.lanes)
         self.state = Moving(initial.copy(), initial.copy(), problem.operator.work(), problem.operator.work())
         self.momentum = np.array([1.0, math.inf, 0.0])
+        self._unloaded = True
         chunks = _chunks(self.schedule)
         self.team = Team(
             np.zeros(8, dtype=np.int64), np.zeros((solver.threads, SCRATCH)), np.zeros((chunks, 2))
@@ -102,9 +100,8 @@ class ColouredRun(Run):
     def _load(self) -> None:
         """Bring lanes and bodies in line with the impulses."""
         lane_kernels.load(self.form, self.contact, self.lanes, self.state.x, self.state.last)
-        room = np.empty_like(self.state.x)
-        operator_kernels.apply(self.form, self.state.x, self.state.w, room)
-        operator_kernels.apply(self.form, self.state.last, self.state.w_last, room)
+        operator_kernels.weigh(self.form, self.state.x, self.state.w)
+        operator_kernels.weigh(self.form, self.state.last, self.state.w_last)
 
     def refresh(self) -> None:
         """Recompute w = A x, which drifts by the rounding of every increment."""
@@ -112,6 +109,9 @@ class ColouredRun(Run):
         self._load()
 
     def _unload(self) -> None:
+        if self._unloaded:
+            return
+        self._unloaded = True
         lane_kernels.unload(self.form, self.contact, self.lanes, self.state.x, self.state.last)
 
     @property
@@ -124,6 +124,7 @@ class ColouredRun(Run):
         """Sweep on all threads."""
         threads = self.solver.threads
         self.team.gate[0] = 0
+        self._unloaded = False
         accelerate = self.solver.acceleration == "nesterov"
 
         def work(thread: int) -> tuple[int, float]:

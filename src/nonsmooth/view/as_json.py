@@ -1,11 +1,13 @@
-"""A solution for other programs: plain numbers, words and lists, as JSON has them."""
+"""Solutions and runs for other programs: plain numbers, words and lists, as JSON has them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
+from nonsmooth.integrators import Run
 from nonsmooth.solvers import Solution, Status
 
 
@@ -45,7 +47,31 @@ def solution_as_json(name: str, solution: Solution, tolerance: float) -> dict[st
     }
 
 
+def run_as_json(name: str, run: Run) -> dict[str, Any]:
+    """Return a summary of a run of the scene `name`; numbers that were not found are None.
+
+    Times in s, penetration in m, energies in J; `end` has the numbers of the last step, `wall_time` the time
+    that the parts of all steps took.
+    """
+    steps, certificate = run.steps, run.certificate
+    numbers = ((field.name, getattr(certificate, field.name)) for field in fields(certificate))
+    return {
+        "scene": name,
+        "settings": run.settings,
+        "bodies": run.system.count,
+        "steps": steps.count,
+        "time": run.time,
+        "certified": certificate.failed == 0,
+        "certificate": {key: _finite(value) for key, value in numbers},
+        "end": {key: _finite(steps[key][-1]) for key in steps} if steps.count else None,
+        "wall_time": dict(run.timings.seconds),
+        "record": None if run.record is None else str(run.record),
+    }
+
+
 def _finite(value: float) -> float | None:
+    if isinstance(value, int):
+        return value
     return float(value) if math.isfinite(value) else None
 
 

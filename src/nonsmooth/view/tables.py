@@ -17,12 +17,13 @@ from nonsmooth.solvers import Solution, Status
 
 _SMALL = 10
 """Contacts, and joint rows, up to which the answer itself is shown, not only its certificate."""
-_GOOD, _BAD = "bold green", "bold red"
+GOOD, BAD = "bold green", "bold red"
+"""Styles of what holds and of what does not."""
 
 
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun: 1 contact, 2 contacts."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def counted(number: int, what: str, many: str | None = None) -> str:
+    """Return a number with its noun: 1 contact, 2 contacts; `many` is the plural where it is not regular."""
+    return f"{number} {what if number == 1 else many or what + 's'}"
 
 
 def titled(title: str, table: Table) -> Group:
@@ -32,7 +33,7 @@ def titled(title: str, table: Table) -> Group:
 
 def name_list(title: str, rows: Iterable[tuple[str, str, str]]) -> Group:
     """Return names with their summaries, a paler line of detail below each; rows (name, summary, detail)."""
-    table = _table("name", "summary")
+    table = plain_table("name", "summary")
     for name, summary, detail in rows:
         table.add_row(Text(name, "cyan"), Text.assemble(summary, "\n", (detail, "dim")))
     return titled(title, table)
@@ -43,7 +44,7 @@ def comparison_table(rows: Iterable[tuple[str, float | None, float, str, str]]) 
 
     A dash stands where the paper prints no value; nan where we found none.
     """
-    table = _table("quantity, error or note", "paper", "ours", "unit", numbers=("paper", "ours"))
+    table = plain_table("quantity, error or note", "paper", "ours", "unit", numbers=("paper", "ours"))
     for quantity, paper, ours, unit, note in rows:
         what = Text.assemble(quantity, *([("\n" + note, "dim")] if note else []))
         table.add_row(what, "–" if paper is None else f"{paper:.6g}", f"{ours:.6g}", unit)
@@ -58,11 +59,11 @@ def solution_report(solution: Solution, tolerance: float) -> Group:
     """
     problem, statistics = solution.problem, solution.statistics
     joints = counted(problem.joint_rows, "joint row") if problem.joint_rows else "no joints"
-    style = _GOOD if solution.status is Status.SOLVED else _BAD
+    style = GOOD if solution.status is Status.SOLVED else BAD
     facts = Table.grid(padding=(0, 2))
     facts.add_row("solver", statistics.solver)
     facts.add_row("iterations", str(statistics.iterations))
-    facts.add_row("time", _duration(statistics.time))
+    facts.add_row("time", duration(statistics.time))
     if statistics.note:
         facts.add_row("note", statistics.note)
     parts: list[RenderableType] = [
@@ -83,13 +84,15 @@ def solution_report(solution: Solution, tolerance: float) -> Group:
 
 def certificate_table(certificate: Certificate, tolerance: float) -> Table:
     """Return all residuals, each with its unit and meaning, and whether they hold to a relative tolerance."""
-    table = _table("residual", "absolute", "unit", "relative", "meaning", numbers=("absolute", "relative"))
+    table = plain_table(
+        "residual", "absolute", "unit", "relative", "meaning", numbers=("absolute", "relative")
+    )
     for row in certificate.rows:
         table.add_row(row.name, f"{row.absolute:.2e}", row.unit, f"{row.relative:.2e}", row.meaning)
     table.add_section()
     holds = certificate.holds(tolerance)
     verdict = f"holds to {tolerance:g}" if holds else f"does not hold to {tolerance:g}"
-    table.add_row("verdict", "", "", f"{certificate.residual:.2e}", Text(verdict, _GOOD if holds else _BAD))
+    table.add_row("verdict", "", "", f"{certificate.residual:.2e}", Text(verdict, GOOD if holds else BAD))
     decides = "the larger of momentum balance and natural map"
     table.add_row("", "", "", "", Text(decides, "dim"))
     return table
@@ -101,7 +104,7 @@ def contact_table(solution: Solution) -> Table:
     most = int(problem.components.max())
     parts = ("n", *{1: (), 2: ("t",), 3: ("t1", "t2")}[most])
     columns = ["#", "μ", *(f"{symbol}_{part}" for symbol in ("γ", "u") for part in parts)]
-    table = _table(*columns, numbers=columns)
+    table = plain_table(*columns, numbers=columns)
     last = problem.components.cumsum()
     for contact, (friction, count, end) in enumerate(
         zip(problem.friction, problem.components, last, strict=True)
@@ -116,13 +119,13 @@ def contact_table(solution: Solution) -> Table:
 def joint_table(solution: Solution) -> Table:
     """Return one row per joint row: impulse λ in N·s or N·m·s, velocity Gᵀv + b_G in m/s or rad/s."""
     columns = ("row", "λ", "Gᵀv + b_G")
-    table = _table(*columns, numbers=columns)
+    table = plain_table(*columns, numbers=columns)
     for row, values in enumerate(zip(solution.joint_impulses, solution.joint_velocities, strict=True)):
         table.add_row(str(row), *map(_short, values))
     return table
 
 
-def _table(*columns: str, numbers: Sequence[str] = ()) -> Table:
+def plain_table(*columns: str, numbers: Sequence[str] = ()) -> Table:
     """Return an empty table in the house style; names and numbers are never broken over two lines."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
@@ -131,7 +134,8 @@ def _table(*columns: str, numbers: Sequence[str] = ()) -> Table:
     return table
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Return a time in s, or in ms if it is short."""
     return f"{seconds:.2f} s" if seconds >= 1.0 else f"{1e3 * seconds:.2f} ms"
 
 

@@ -1,0 +1,105 @@
+"""Tables of a run for the terminal: its certificate, the state at its end, and where its time went."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from nonsmooth.integrators import Run, RunCertificate, StepLog
+from nonsmooth.integrators.run import NUMBERS
+from nonsmooth.io import Trajectory
+from nonsmooth.view.tables import BAD, GOOD, counted, duration, plain_table, titled
+
+
+def run_report(run: Run) -> Group:
+    """Return a finished run: size, verdict, certificate, the state at the end, and the wall time by parts."""
+    settings, system = run.settings, run.system
+    parts: list[RenderableType] = [
+        _sizes(system.count, int(system.fixed.sum()), settings["law"], settings["solver"]),
+        Text(f"{counted(run.steps.count, 'step')} of {settings['step']:g} s, to t = {run.time:.6g} s\n"),
+        _verdict(run.certificate),
+        *_steps(run.steps, run.certificate),
+    ]
+    if run.timings.seconds:
+        parts.append(titled("Wall time", _timing_table(run.timings.seconds)))
+    return Group(*parts)
+
+
+def recording_report(trajectory: Trajectory) -> Group:
+    """Return a recorded run: what is in the file, how far it came, its certificate, the state at the end."""
+    settings, bodies, times = trajectory.settings, trajectory.bodies, trajectory.times
+    steps = trajectory.steps
+    reached, wanted = float(steps["time"][-1]) if steps.count else 0.0, settings["duration"]
+    done = "" if reached >= wanted * (1.0 - 1e-9) else f" of {wanted:g} s: unfinished"
+    log = StepLog()
+    solved = steps["status"] == "solved"
+    numbers = [steps[name] for name in NUMBERS]
+    log.restore(np.column_stack([steps["time"], steps["residual"], steps["iterations"], solved, *numbers]))
+    certificate = RunCertificate.of(log, settings["tolerance"])
+    return Group(
+        _sizes(len(bodies.mass), int(bodies.fixed.sum()), settings["law"], settings["solver"]),
+        Text(f"{counted(steps.count, 'step')} of {settings['step']:g} s, to t = {reached:.6g} s{done}"),
+        Text(
+            f"{counted(len(trajectory), 'frame')} from t = {times[0]:.6g} to {times[-1]:.6g} s with "
+            f"{', '.join(trajectory.fields)}; {os.path.getsize(trajectory.path) / 1e6:.2f} MB\n"
+        ),
+        _verdict(certificate),
+        *_steps(log, certificate),
+    )
+
+
+def _sizes(bodies: int, fixed: int, law: str, solver: str) -> Text:
+    return Text(f"{counted(bodies, 'body', 'bodies')}, {fixed} of them fixed; law {law}, solver {solver}")
+
+
+def _verdict(certificate: RunCertificate) -> Text:
+    steps, failed = certificate.steps, certificate.failed
+    if failed:
+        return Text.assemble(
+            (f"{failed} of {counted(steps, 'step')} missed the tolerance", BAD), f" {certificate.tolerance:g}"
+        )
+    return Text.assemble(("Certified", GOOD), f": every step holds to {certificate.tolerance:g}")
+
+
+def _steps(log: StepLog, certificate: RunCertificate) -> list[RenderableType]:
+    """Tables from the numbers of all steps; none where there was no step."""
+    if not log.count:
+        return []
+    last = {name: float(log[name][-1]) for name in log}
+    table = plain_table("quantity", "value", "unit", "meaning", numbers=("value",))
+    table.add_row("residual", f"{certificate.worst:.2e}", "", f"largest, in step {certificate.worst_step}")
+    table.add_row("missed steps", str(certificate.failed), "", "above the tolerance")
+    table.add_row(
+        "penetration", f"{certificate.largest_penetration:.2e}", "m", "largest overlap of two bodies"
+    )
+    table.add_row(
+        "late contacts", str(certificate.late_contacts), "", "found after bodies overlapped: raise the margin"
+    )
+    table.add_row(
+        "contact energy",
+        f"{certificate.largest_contact_work:.2e}",
+        "J",
+        "most that contacts put in, in a step",
+    )
+    end = plain_table("quantity", "value", "unit", "meaning", numbers=("value",))
+    end.add_row("contacts", f"{last['contacts']:.0f}", "", "found in the last step")
+    end.add_row("kinetic energy", f"{last['kinetic_energy']:.4g}", "J", "")
+    end.add_row("potential energy", f"{last['potential_energy']:.4g}", "J", "of gravity, zero at the origin")
+    end.add_row("lost energy", f"{-log['contact_work'].sum():.4g}", "J", "taken by the contacts of all steps")
+    end.add_row("largest speed", f"{last['largest_speed']:.4g}", "m/s", "")
+    return [titled("Certificate", table), titled("At the end", end)]
+
+
+def _timing_table(seconds: dict[str, float]) -> Table:
+    """Return the wall time of the parts of all steps and their shares."""
+    table = plain_table("part", "time", "share", numbers=("time", "share"))
+    total = sum(seconds.values())
+    for part, value in seconds.items():
+        table.add_row(part, duration(value), f"{value / total:.0%}" if total else "")
+    table.add_section()
+    table.add_row("all", duration(total), "")
+    return table
