@@ -23,6 +23,7 @@ from nonsmooth.experiments import Comparison, Experiment, Progress, Summary
 from nonsmooth.io import read_initial, read_problem, write_problem
 from nonsmooth.library import NAMED
 from nonsmooth.problem import ContactProblem
+from nonsmooth.scenes import SCENES
 from nonsmooth.solvers import REGISTRY as SOLVERS
 from nonsmooth.solvers import Solver
 
@@ -60,7 +61,7 @@ def assert_mistake(result: Result, message: str) -> None:
 # ---- help and lists -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["list", "solve", "experiment", "info"])
+@pytest.mark.parametrize("command", ["list", "solve", "run", "inspect", "experiment", "info"])
 def test_help_of_every_command_has_examples(command: str) -> None:
     result = run(command, "--help")
     assert result.exit_code == 0
@@ -93,14 +94,15 @@ def test_version() -> None:
 
 def test_list_names_everything() -> None:
     shown = run("list").stdout
-    assert "Scenes: none yet" in shown
-    for name in (*EXPERIMENTS, *SOLVERS, *NAMED):
+    for name in (*SCENES, *EXPERIMENTS, *SOLVERS, *NAMED):
         assert re.search(rf"^{re.escape(name)} ", shown, re.MULTILINE), name
     assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_list_of_one_section() -> None:
-    assert run("list", "scenes").stdout == "Scenes: none yet\n"
+    scenes = run("list", "scenes").stdout
+    assert "--set spheres, radius, mass" in scenes
+    assert "gauss-seidel" not in scenes
     solvers = run("list", "solvers").stdout
     assert "gauss-seidel" in solvers
     assert "coulomb, relaxed; joints" in solvers
@@ -241,7 +243,7 @@ def test_large_problems_print_the_certificate_only(tmp_path: Path) -> None:
 
 MISTAKES = {
     "slove": "no command 'slove': did you mean solve",
-    "fly": "no command 'fly': choose one of list, solve, experiment, info",
+    "fly": "no command 'fly': choose one of list, solve, run, inspect, experiment, info",
     "--dbug": "nonsmooth has no option --dbug: did you mean --debug",
     "solve": "Missing argument 'PROBLEM'",
     "solve sliding-bal": "'sliding-bal' is neither a file nor a problem .* did you mean sliding-ball",

@@ -140,8 +140,8 @@ def run(
 ) -> None:
     """Move a scene through time and print the certificate of the run.
 
-    Exit code 0 if every step reached its tolerance, 2 if not. Ctrl-C stops after the present step; what was
-    recorded is kept, and --resume goes on.
+    Exit code 0 if every step reached its tolerance, 2 if not.
+    Ctrl-C stops after the present step: a recording is kept, --resume goes on.
     """
     from nonsmooth.view.as_json import run_as_json
     from nonsmooth.view.run_tables import run_report
@@ -286,7 +286,7 @@ def _check_finished(path: Path) -> None:
 
     with Trajectory(path) as old:
         done, wanted = old.steps.count, old.settings["duration"] / old.settings["step"]
-    if done < wanted - 1e-9:
+    if 0 < done < wanted - 1e-9:
         raise OptionError(
             f"{path} holds a run that was cut off after {done} of {math.ceil(wanted - 1e-9)} steps: "
             "go on with --resume, or delete the file"

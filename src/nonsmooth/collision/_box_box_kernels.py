@@ -10,13 +10,11 @@ their nearest edges for contact: a distance is then exact.
 import math
 
 from nonsmooth._jit import inlined_kernel, kernel
-from nonsmooth.collision._box_kernels import EXACT, TIE, better, edge_offset
+from nonsmooth.collision._box_kernels import EXACT, TIE, better, edge_offset, nearer
 from nonsmooth.collision._segment_kernels import closest_parameters, segment_contacts, set_spot
 
 _PARALLEL = 1e-6
-_EDGES_MARK = 1 << 20  # above all marks of faces
-_NEAREST_MARK = 1 << 21
-_SINGLE_MARK = 1 << 22
+_ALONE = 1 << 20  # above the marks of faces: whatever corner or edge it is, its contact is the only one
 _NEARLY = 1e-3  # a clipped face may exceed the true distance by this part of it
 
 
@@ -164,7 +162,7 @@ def _crossing_edges(p, i, q, j, gap, nx, ny, nz, size, centre, axes, spots, mark
         axes[q, 0, j], axes[q, 1, j], axes[q, 2, j], size[q, j],
     )  # fmt: skip
     set_spot(
-        spots, marks, 0, _EDGES_MARK + 12 * e + f,
+        spots, marks, 0, _ALONE,
         0.5 * (px + s * axes[p, 0, i] + qx + t * axes[q, 0, j]),
         0.5 * (py + s * axes[p, 1, i] + qy + t * axes[q, 1, j]),
         0.5 * (pz + s * axes[p, 2, i] + qz + t * axes[q, 2, j]),
@@ -174,10 +172,12 @@ def _crossing_edges(p, i, q, j, gap, nx, ny, nz, size, centre, axes, spots, mark
 
 
 @inlined_kernel
-def _nearest_edges(p, q, size, centre, axes, reach):
-    """Squared distance of the nearest edges and the two edges; −1 for these if none is within reach."""
-    limit = reach * (1.0 + EXACT)
-    nearest2, found, partner = limit * limit, -1, -1
+def _nearest_edges(p, q, size, centre, axes, scale, reach):
+    """Distance of the nearest edges, and the two; −1 for these if none is within reach.
+
+    Edges that meet in a nearest corner are equally near: those most along one another are taken.
+    """
+    nearest, found, partner, slope = reach * (1.0 + EXACT), -1, -1, 0.0
     for e in range(12):
         i = e // 4
         px, py, pz = _edge_middle(p, e, size, centre, axes)
@@ -193,10 +193,10 @@ def _nearest_edges(p, q, size, centre, axes, reach):
             x += s * axes[p, 0, i] - t * axes[q, 0, j]
             y += s * axes[p, 1, i] - t * axes[q, 1, j]
             z += s * axes[p, 2, i] - t * axes[q, 2, j]
-            distance2 = x * x + y * y + z * z
-            if distance2 < nearest2:
-                nearest2, found, partner = distance2, e, f
-    return nearest2, found, partner
+            distance, along = math.sqrt(x * x + y * y + z * z), abs(_dot(axes, p, i, q, j))
+            if nearer(distance, along, nearest, slope, EXACT * scale):
+                nearest, found, partner, slope = distance, e, f, along
+    return nearest, found, partner
 
 
 @inlined_kernel
@@ -211,7 +211,7 @@ def _deepest_corner(base, face, side, other, flip, depth, size, centre, axes, sp
         z += out * axes[other, 2, k]
     rise = -0.5 * depth
     set_spot(
-        spots, marks, 0, _SINGLE_MARK, x + rise * nx, y + rise * ny, z + rise * nz,
+        spots, marks, 0, _ALONE, x + rise * nx, y + rise * ny, z + rise * nz,
         flip * nx, flip * ny, flip * nz, depth,
     )  # fmt: skip
     return 1
@@ -273,13 +273,14 @@ def box_box(p, q, size, centre, axes, reach, polygon, labels, spots, marks):
         for i in range(count):
             nearest = min(nearest, spots[i, 6])
         if apart <= 0.0:
-            if nearest <= 0.0:
+            if nearest <= max(0.0, depth + TIE * scale):
                 return count
             return _deepest_corner(base, face, side, other, flip, depth, size, centre, axes, spots, marks)
-        if depth > 0.0 and nearest <= depth + EXACT * scale:
+        # No two points are nearer than the largest separation; clipped ones are kept if they are as near.
+        if abs(nearest - apart) <= _NEARLY * apart + TIE * scale:
             return count
-    distance2, e, f = _nearest_edges(p, q, size, centre, axes, reach)
-    if e < 0 or (nearest > 0.0 and nearest <= math.sqrt(distance2) * (1.0 + _NEARLY) + EXACT * scale):
+    distance, e, f = _nearest_edges(p, q, size, centre, axes, scale, reach)
+    if e < 0 or (nearest > 0.0 and nearest <= distance * (1.0 + _NEARLY) + TIE * scale):
         return count
     px, py, pz = _edge_middle(p, e, size, centre, axes)
     qx, qy, qz = _edge_middle(q, f, size, centre, axes)
@@ -287,5 +288,5 @@ def box_box(p, q, size, centre, axes, reach, polygon, labels, spots, marks):
     return segment_contacts(
         px, py, pz, axes[p, 0, i], axes[p, 1, i], axes[p, 2, i], size[p, i], 0.0,
         qx, qy, qz, axes[q, 0, j], axes[q, 1, j], axes[q, 2, j], size[q, j], 0.0,
-        TIE * scale, _NEAREST_MARK + 3 * (12 * e + f), spots, marks,
+        TIE * scale, _ALONE, spots, marks,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from nonsmooth.collision._segment_kernels import closest_parameters, segment_con
 # shapes at rest then keep their features while they tremble.
 TIE, TIE_DEPTH = 1e-5, 0.02
 EXACT = 1e-9  # part of the size by which two computations of one length may differ
-_EDGE_MARK = 100
+_EDGE_MARK = 100  # and the next two: whichever edge it is, its contacts are the only ones of the pair
 _PARALLEL = 1e-6
 
 
@@ -17,6 +17,12 @@ _PARALLEL = 1e-6
 def better(new, old, size):
     """True if the separation `new` is larger than `old` by more than a tie."""
     return new > old + TIE * size + TIE_DEPTH * abs(old)
+
+
+@inlined_kernel
+def nearer(distance, slope, nearest, least_slope, same):
+    """True if a distance is smaller, or the same to a length `same` with a larger slope."""
+    return distance < nearest - same or (distance <= nearest + same and slope > least_slope + TIE)
 
 
 @inlined_kernel
@@ -114,7 +120,7 @@ def _edge_with_segment(box, edge, size, centre, axes, capsule, exact_only, spots
         axes[box, 0, direction], axes[box, 1, direction], axes[box, 2, direction], size[box, direction], 0.0,
         centre[capsule, 0], centre[capsule, 1], centre[capsule, 2],
         axes[capsule, 0, 2], axes[capsule, 1, 2], axes[capsule, 2, 2], size[capsule, 1], size[capsule, 0],
-        -1.0 if exact_only else 0.1 * size[capsule, 0], _EDGE_MARK + 3 * edge, spots, marks,
+        -1.0 if exact_only else 0.1 * size[capsule, 0], _EDGE_MARK, spots, marks,
     )  # fmt: skip
 
 
@@ -206,7 +212,8 @@ def box_capsule(box, capsule, size, centre, axes, reach, spots, marks):
                 face, depth = largest_face, largest
             count = _face_with_segment(box, face, size, centre, axes, capsule, q, w, spots, marks)
             nearest = min(spots[0, 6], spots[1, 6]) + radius if count > 0 else math.inf
-            if depth > 0.0 and nearest <= depth + EXACT * scale:
+            # No two points are nearer than the largest separation; clipped ones are kept if they are as near.
+            if abs(nearest - apart) <= TIE * scale:
                 return count
         distance, edge = _nearest_edge(box, size, capsule, q, w)
         if nearest > 0.0 and nearest <= distance + TIE * radius:
@@ -214,7 +221,7 @@ def box_capsule(box, capsule, size, centre, axes, reach, spots, marks):
         return _edge_with_segment(box, edge, size, centre, axes, capsule, False, spots, marks)
     if axis < 0:
         count = _face_with_segment(box, face, size, centre, axes, capsule, q, w, spots, marks)
-        if count > 0 and min(spots[0, 6], spots[1, 6]) + radius <= 0.0:
+        if count > 0 and min(spots[0, 6], spots[1, 6]) + radius <= max(0.0, depth + TIE * scale):
             return count
         return _deepest_end(
             box, face, 1.0 if q[face] >= 0.0 else -1.0, depth, size, centre, axes, capsule, w, spots, marks
@@ -236,7 +243,7 @@ def box_capsule(box, capsule, size, centre, axes, reach, spots, marks):
     edge_x, edge_y, edge_z = spots[0, 0] - back * mx, spots[0, 1] - back * my, spots[0, 2] - back * mz
     core_x, core_y, core_z = edge_x + distance * mx, edge_y + distance * my, edge_z + distance * mz
     set_spot(
-        spots, marks, 0, _EDGE_MARK + 3 * edge,
+        spots, marks, 0, _EDGE_MARK,
         0.5 * (edge_x + core_x - radius * nx),
         0.5 * (edge_y + core_y - radius * ny),
         0.5 * (edge_z + core_z - radius * nz),
@@ -247,8 +254,12 @@ def box_capsule(box, capsule, size, centre, axes, reach, spots, marks):
 
 @inlined_kernel
 def _nearest_edge(box, size, capsule, q, w):
-    """Distance of the segment from the box's nearest edge, and that edge."""
-    nearest2, found = math.inf, 0
+    """Distance of the segment from the box's nearest edge, and that edge.
+
+    Edges that meet in the nearest corner are equally near: the one most along the segment is taken.
+    """
+    nearest, found, slope = math.inf, 0, 0.0
+    same = EXACT * (size[capsule, 0] + size[capsule, 1])
     for edge in range(12):
         direction = edge // 4
         r0 = edge_offset(edge, size[box, 0], 0) - q[0]
@@ -261,10 +272,10 @@ def _nearest_edge(box, size, capsule, q, w):
             r0, r1, r2, e0, e1, e2, size[box, direction], w[0], w[1], w[2], size[capsule, 1]
         )
         x, y, z = r0 + s * e0 - t * w[0], r1 + s * e1 - t * w[1], r2 + s * e2 - t * w[2]
-        distance2 = x * x + y * y + z * z
-        if distance2 < nearest2:
-            nearest2, found = distance2, edge
-    return math.sqrt(nearest2), found
+        distance = math.sqrt(x * x + y * y + z * z)
+        if nearer(distance, abs(w[direction]), nearest, slope, same):
+            nearest, found, slope = distance, edge, abs(w[direction])
+    return nearest, found
 
 
 @inlined_kernel

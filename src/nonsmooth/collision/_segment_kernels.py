@@ -9,6 +9,7 @@ import math
 from nonsmooth._jit import inlined_kernel, kernel
 
 _PARALLEL = 1e-12  # squared sine of an angle that counts as zero
+_ALONG = 0.1  # largest sine between axes that lie side by side
 _SHORT = 1e-3  # an overlap this part of the shorter segment is a point
 
 
@@ -95,7 +96,8 @@ def segment_contacts(
     along_v = vx * rx + vy * ry + vz * rz
     low_v, high_v = along_u - half_v * abs(cosine), along_u + half_v * abs(cosine)
     low, high = max(-half_u, low_v), min(half_u, high_v)
-    if high - low > _SHORT * min(half_u, half_v) and sine * (high - low) <= lateral:
+    overlap = high - low
+    if sine <= _ALONG and overlap > _SHORT * min(half_u, half_v) and sine * overlap <= lateral:
         turned = 1.0 if cosine >= 0.0 else -1.0
         for end in range(2):
             if end == 0:

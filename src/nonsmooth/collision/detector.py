@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from nonsmooth.collision import _narrow_kernels as narrow
@@ -114,6 +116,6 @@ class Detector:
     def _check(name: str, values: Floats, shape: tuple[int, ...]) -> None:
         if values.shape != shape:
             raise ProblemError(f"{name} has shape {values.shape}, but the system needs {shape}.")
-        row = placement.first_not_finite(values.reshape(len(values), -1))
+        row = placement.first_not_finite(values.reshape(len(values), math.prod(shape[1:])))
         if row >= 0:
             raise ProblemError(f"{name} of body {row} is {values[row]}: every number must be finite.")

@@ -5,9 +5,15 @@ from __future__ import annotations
 from nonsmooth.errors import OptionError
 from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
 from nonsmooth.experiments.melanz_ball import MELANZ_BALL
+from nonsmooth.experiments.melanz_compaction import MELANZ_COMPACTION
+from nonsmooth.experiments.melanz_filling import MELANZ_FILLING
+from nonsmooth.experiments.melanz_scaling import MELANZ_SCALING
 from nonsmooth.experiments.studer_block import STUDER_BLOCK
 
-REGISTRY: dict[str, Experiment] = {experiment.name: experiment for experiment in (MELANZ_BALL, STUDER_BLOCK)}
+REGISTRY: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (MELANZ_BALL, MELANZ_FILLING, MELANZ_COMPACTION, MELANZ_SCALING, STUDER_BLOCK)
+}
 """Every experiment by its name on the command line."""
 
 

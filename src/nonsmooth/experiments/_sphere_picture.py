@@ -25,7 +25,7 @@ _TURN, _TILT = np.radians(-62.0), np.radians(18.0)
 """Direction of the eye: angle from +x about z, and height above the horizontal, in rad."""
 _LIGHT = np.array([-0.45, 0.65, 0.61])
 """Direction to the light in the picture: right, up, towards the eye."""
-_AMBIENT = 0.42
+_AMBIENT = 0.5
 _PIXELS = 640
 """Width of a picture."""
 _GREY = np.array([0.72, 0.72, 0.74])

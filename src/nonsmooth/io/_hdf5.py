@@ -6,6 +6,7 @@ length) inside the file, of a declared type, and no larger than the file itself 
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import secrets
@@ -135,15 +136,18 @@ def check_room(path: FilePath, size: int) -> None:
 
 
 @contextmanager
-def reading(path: FilePath, kind: FileKind, **options: Any) -> Iterator[Node]:
+def reading(path: FilePath, kind: FileKind, *, growing: bool = False) -> Iterator[Node]:
     """Open a file whose header is right. What the HDF5 library finds wrong is a damaged file."""
-    root = open_file(path, kind, **options)
+    root = open_file(path, kind, growing=growing)
     with suspicion(path), root.node:
         yield root
 
 
-def open_file(path: FilePath, kind: FileKind, **options: Any) -> Node:
-    """Open a file whose header is right; the caller closes `node`."""
+def open_file(path: FilePath, kind: FileKind, *, growing: bool = False) -> Node:
+    """Open a file whose header is right; the caller closes `node`.
+
+    Say `growing` where the file may still be written, or was when its writer was killed.
+    """
     import h5py
 
     try:
@@ -157,7 +161,7 @@ def open_file(path: FilePath, kind: FileKind, **options: Any) -> Node:
     if not h5py.is_hdf5(path):
         raise FileFormatError(f"{path} is not an HDF5 file: give a file that {kind.writer} wrote")
     with suspicion(path):
-        file = h5py.File(path, "r", **options)
+        file = _open_growing(path) if growing else h5py.File(path, "r")
         try:
             root = Node(file, path, os.path.getsize(path), "")
             _check_header(root, kind)
@@ -165,6 +169,26 @@ def open_file(path: FilePath, kind: FileKind, **options: Any) -> Node:
             file.close()
             raise
     return root
+
+
+def _open_growing(path: FilePath) -> Any:
+    """Open as `h5py.File(path, "r", swmr=True)` does, but without waiting for ever at a damaged place.
+
+    Such a reader tries again when a checksum is wrong, as the writer may be at work there: 100 times, and
+    each time it waits twice as long, from 1 ns on. After 20 times, which is a millisecond, it is enough.
+    """
+    import h5py
+    from h5py._objects import phil
+
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    access.set_fclose_degree(h5py.h5f.CLOSE_STRONG)
+    # h5py has no name for this function of the library that it is linked with.
+    set_attempts = getattr(ctypes.CDLL(h5py.h5p.__file__), "H5Pset_metadata_read_attempts", None)
+    if set_attempts is not None:
+        with phil:
+            set_attempts(ctypes.c_int64(access.id), ctypes.c_uint(20))
+    name = os.fsencode(os.path.abspath(path))
+    return h5py.File(h5py.h5f.open(name, h5py.h5f.ACC_RDONLY | h5py.h5f.ACC_SWMR_READ, fapl=access))
 
 
 @contextmanager

@@ -109,7 +109,7 @@ class Trajectory:
         self._open()
 
     def _open(self) -> None:
-        self._root = open_file(self.path, TRAJECTORY, swmr=True)
+        self._root = open_file(self.path, TRAJECTORY, growing=True)
         try:
             with suspicion(self.path):
                 self._find_columns()

@@ -216,7 +216,7 @@ class Writer:
         """The checkpoint to go on from, if there is one; it must belong to this system and recording."""
         if not os.path.exists(self._path):
             return None
-        with reading(self._path, TRAJECTORY, swmr=True) as old:
+        with reading(self._path, TRAJECTORY, growing=True) as old:
             found, was = old.text("fingerprint"), json.loads(bytes(old.read_text("settings")))
         self._check_same(self._path, found)
         _check_settings(self._path, was, json.loads(settings))
@@ -262,7 +262,7 @@ class Writer:
 
     def _copy(self, file: Any, kinds: list[ColumnKind], rows: Mapping[str, int]) -> None:
         """Copy the rows that a checkpoint counts from the file that the run left."""
-        old = open_file(self._path, TRAJECTORY, swmr=True)
+        old = open_file(self._path, TRAJECTORY, growing=True)
         try:
             for kind in kinds:
                 count = rows.get(rows_of(kind.path), 0)

@@ -51,7 +51,7 @@ class GaussSeidel(Solver):
     """Over-relaxation ω of each local solve, 0 < ω < 2."""
     form: str = "automatic"
     """"factored" (O(1) work per contact), "block-sparse" (on an explicit N); by default what is there."""
-    restart_growth: float = 1.5
+    restart_growth: float = 1.2
     """With momentum: restart when a sweep changes this much more than the smallest since the last restart."""
     depth: int = 5
     """With Anderson acceleration: how many past sweeps are combined."""

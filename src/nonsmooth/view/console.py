@@ -21,12 +21,14 @@ def progress_bar(name: str) -> Iterator[Callable[[int, int, str], None]]:
     """Show a bar with the time left on stderr; give the function that moves it.
 
     It is called as move(done, total, what): how many pieces are done, of how many, and what is done now.
+    Where stderr is no terminal, nothing is shown.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Column
 
     what = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, ratio=1))
     columns = (what, BarColumn(24), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=ERR, expand=True, transient=True) as bar:
+    shown = ERR.is_terminal
+    with Progress(*columns, console=ERR, expand=True, transient=True, disable=not shown) as bar:
         task = bar.add_task(name, total=None)
         yield lambda done, total, now: bar.update(task, completed=done, total=total, description=now)

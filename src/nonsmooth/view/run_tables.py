@@ -58,6 +58,8 @@ def _sizes(bodies: int, fixed: int, law: str, solver: str) -> Text:
 
 def _verdict(certificate: RunCertificate) -> Text:
     steps, failed = certificate.steps, certificate.failed
+    if not steps:
+        return Text("No step was done.")
     if failed:
         return Text.assemble(
             (f"{failed} of {counted(steps, 'step')} missed the tolerance", BAD), f" {certificate.tolerance:g}"

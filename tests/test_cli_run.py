@@ -1,0 +1,282 @@
+"""`nonsmooth run` and `nonsmooth inspect`: what they print and keep, exit codes, Ctrl-C and mistakes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import nonsmooth as ns
+from nonsmooth import _cli_run, cli
+from nonsmooth.io import write_problem
+from nonsmooth.scenes import SCENES, NamedScene
+
+BALL = """
+[run]
+duration = 0.1
+step = 0.01
+tolerance = 1e-6
+
+[[bodies]]
+name = "ball"
+shape = "sphere"
+radius = 0.1
+mass = 2.0
+position = [0.0, 0.0, 0.1]
+
+[[bodies]]
+shape = "plane"
+"""
+SHORT = ("--duration", "0.05", "--step", "0.01")
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ball.toml").write_text(BALL)
+    return tmp_path
+
+
+def run(*words: str) -> Result:
+    result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(cli.app, words, prog_name="nonsmooth")
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def answer(*words: str) -> dict:
+    result = run("run", *words, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+# ---- what is run ----------------------------------------------------------------------------------------
+
+
+def test_a_ready_made_scene_with_parameters() -> None:
+    result = run("run", "box-stack", "--set", "boxes=2", "--set", "edge=0.5", *SHORT)
+    assert result.exit_code == 0, result.stderr
+    assert "box-stack: cubes one upon the other" in result.stdout
+    assert "3 bodies, 1 of them fixed; law coulomb, solver auto" in result.stdout
+    assert "5 steps of 0.01 s, to t = 0.05 s" in result.stdout
+    assert "Certified: every step holds to 0.0001" in result.stdout
+    # two cubes of 62.5 kg with their centres at 0.25 m and 0.75 m, at rest on eight corners
+    assert re.search(r"^contacts +8 ", result.stdout, re.MULTILINE)
+    assert re.search(r"^potential energy +613\.1 +J", result.stdout, re.MULTILINE)
+    assert re.search(r"^missed steps +0 ", result.stdout, re.MULTILINE)
+    for part in ("motion", "collision", "assembly", "solver"):
+        assert re.search(rf"^{part} +\S+ m?s +\d+%", result.stdout, re.MULTILINE), part
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_a_scene_file_brings_its_settings_and_the_command_line_changes_them() -> None:
+    settings = answer("ball.toml")["settings"]
+    assert (settings["duration"], settings["step"], settings["tolerance"]) == (0.1, 0.01, 1e-6)
+    words = ("--duration", "0.04", "--law", "relaxed", "--tolerance", "1e-3", "--solver", "gauss-seidel")
+    changed = answer("ball.toml", *words, "--option", "acceleration=none", "--threads", "2")
+    settings = changed["settings"]
+    assert (settings["duration"], settings["law"], settings["tolerance"]) == (0.04, "relaxed", 1e-3)
+    assert (settings["solver"], settings["threads"]) == ("gauss-seidel", 2)
+    assert settings["solver_options"]["acceleration"] == "none"
+    assert changed["steps"] == 4
+
+
+def test_without_a_word_about_time_the_defaults_of_the_help_hold() -> None:
+    settings = answer("rolling-ball")["settings"]
+    assert (settings["duration"], settings["step"]) == (1.0, 0.005)
+    text = " ".join(run("run", "--help").stdout.split())
+    assert "[scene's, or 1]" in text
+    assert "[scene's, or 0.005]" in text
+
+
+def test_the_answer_is_that_of_simulate() -> None:
+    found = answer("rolling-ball", "--set", "speed=1.5", "--duration", "0.2", "--step", "0.01")
+    direct = ns.simulate(ns.scenes.rolling_ball(speed=1.5), 0.2, 0.01)
+    assert found["end"]["kinetic_energy"] == direct.steps["kinetic_energy"][-1]
+    assert found["certificate"]["worst"] == direct.certificate.worst
+    assert found["time"] == pytest.approx(0.2)
+    # it slides with μ g = 1.962 m/s² and spins up with 2.5 μ g / r
+    v, w = 1.5 - 0.2 * 1.962, 0.2 * 2.5 * 1.962
+    assert found["end"]["kinetic_energy"] == pytest.approx(0.5 * (v**2 + 0.4 * w**2), rel=1e-3)
+
+
+def test_values_of_a_scene_are_typed_by_its_parameters() -> None:
+    _, scene = _cli_run._find_scene("box-wall", ["rows=2", "columns=1", "size=0.4,0.2,0.1"])
+    np.testing.assert_array_equal(scene.system.shapes.size[0], [0.2, 0.1, 0.05])
+    _, scene = _cli_run._find_scene("filling", ["spheres=3", "width=none", "seed=7"])
+    np.testing.assert_array_equal(scene.system.position, ns.scenes.filling(3, seed=7).position)
+
+
+def test_a_run_of_no_time() -> None:
+    result = run("run", "ball.toml", "--duration", "0")
+    assert result.exit_code == 0
+    assert "No step was done." in result.stdout
+    assert answer("ball.toml", "--duration", "0")["end"] is None
+
+
+def test_examples_in_the_help_run(in_folder: Path) -> None:
+    (in_folder / "my_scene.toml").write_text(BALL)
+    lines = re.findall(r"^ (nonsmooth run .*?)  ", run("run", "--help").stdout, re.MULTILINE)
+    lines += re.findall(r"^ (nonsmooth inspect .*?)  ", run("inspect", "--help").stdout, re.MULTILINE)
+    assert len(lines) == 7
+    for line in lines:
+        assert run(*line.split()[1:]).exit_code == 0, line
+
+
+def test_quiet_prints_nothing() -> None:
+    result = run("run", "ball.toml", "--quiet")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_missed_tolerances_are_exit_code_2() -> None:
+    words = ("run", "box-stack", *SHORT, "--solver", "apgd", "--max-iterations", "1")
+    result = run(*words)
+    assert result.exit_code == 2
+    assert "5 of 5 steps missed the tolerance 0.0001" in result.stdout
+    assert json.loads(run(*words, "--json").stdout)["certified"] is False
+    result = run(*words, "--on-failure", "raise", "--record", "r.h5")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert re.search(r"Error: step 1 ended as 'iteration limit' at a residual of \S+: r\.h5 is kept; try an",
+                     result.stderr)  # fmt: skip
+
+
+# ---- recording ------------------------------------------------------------------------------------------
+
+
+def test_a_recording_is_kept_and_inspected() -> None:
+    result = run("run", "ball.toml", "--record", "ball.h5", "--every", "5")
+    assert result.exit_code == 0, result.stderr
+    assert "Recorded in ball.h5" in result.stdout
+    with ns.Trajectory("ball.h5") as trajectory:
+        np.testing.assert_allclose(trajectory.times, [0.0, 0.05, 0.1])
+    shown = run("inspect", "ball.h5")
+    assert shown.exit_code == 0
+    assert "2 bodies, 1 of them fixed; law coulomb, solver auto" in shown.stdout
+    assert "10 steps of 0.01 s, to t = 0.1 s\n" in shown.stdout
+    assert "3 frames from t = 0 to 0.1 s with position, " in shown.stdout
+    # the tables are those that the run itself printed
+    tables = result.stdout.split("Certified")[1].split("Wall time")[0]
+    assert shown.stdout.split("Certified")[1].rstrip() == tables.rstrip()
+
+
+def test_frames_at_intervals() -> None:
+    assert run("run", "ball.toml", "--record", "ball.h5", "--interval", "0.04").exit_code == 0
+    with ns.Trajectory("ball.h5") as trajectory:
+        np.testing.assert_allclose(trajectory.times, [0.0, 0.04, 0.08])
+
+
+def test_a_finished_run_is_made_longer_by_resume_with_the_same_bits() -> None:
+    words = ("rolling-ball", "--step", "0.01")
+    whole = answer(*words, "--duration", "0.2", "--record", "whole.h5")
+    assert answer(*words, "--duration", "0.1", "--record", "parts.h5")["steps"] == 10
+    parts = answer(*words, "--duration", "0.2", "--record", "parts.h5", "--resume")
+    assert parts["end"] == whole["end"]
+    with ns.Trajectory("whole.h5") as first, ns.Trajectory("parts.h5") as second:
+        np.testing.assert_array_equal(first.history("position", "ball"), second.history("position", "ball"))
+
+
+@pytest.fixture
+def pressing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scene in whose first run Ctrl-C is pressed in the step that begins at t = 0.05 s."""
+    pressed = []
+
+    def press(t: float, system: ns.System) -> tuple[np.ndarray, None]:
+        if t >= 0.05 and not pressed:
+            pressed.append(t)
+            os.kill(os.getpid(), signal.SIGINT)
+        return np.zeros((system.count, 3)), None
+
+    def build() -> ns.System:
+        system = ns.scenes.rolling_ball()
+        system.add_force_field(press)
+        return system
+
+    monkeypatch.setitem(SCENES, "pressing", NamedScene("pressing", "Ctrl-C", build))
+    monkeypatch.setattr(_cli_run, "_CHECKPOINT_SECONDS", 1e-9)
+
+
+@pytest.mark.usefixtures("pressing")
+def test_ctrl_c_keeps_the_recording_and_resume_goes_on_with_the_same_bits() -> None:
+    words = ("run", "pressing", "--duration", "0.1", "--step", "0.01", "--record", "p.h5")
+    handler = signal.getsignal(signal.SIGINT)
+    result = run(*words)
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert result.stderr == (
+        "Interrupted after 6 of 10 steps: p.h5 is kept; the same command with --resume goes on.\n"
+    )
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert "6 steps of 0.01 s, to t = 0.06 s of 0.1 s: unfinished" in run("inspect", "p.h5").stdout
+    again = run(*words)  # without --resume it would be lost
+    assert again.exit_code == 1
+    assert "p.h5 holds a run that was cut off after 6 of 10 steps: go on with --resume" in again.stderr
+    assert run(*words, "--resume").exit_code == 0
+    straight = ns.simulate(ns.scenes.rolling_ball(), 0.1, 0.01)
+    with ns.Trajectory("p.h5") as trajectory:
+        assert trajectory.steps.count == 10
+        np.testing.assert_array_equal(trajectory.frame(-1).position, straight.system.position)
+        np.testing.assert_array_equal(trajectory.steps["residual"], straight.steps["residual"])
+
+
+@pytest.mark.usefixtures("pressing")
+def test_ctrl_c_without_a_recording() -> None:
+    result = run("run", "pressing", "--duration", "0.1", "--step", "0.01")
+    assert result.exit_code == 130
+    assert result.stderr == (
+        "Interrupted after 6 of 10 steps: nothing was recorded; --record FILE would keep it.\n"
+    )
+
+
+# ---- mistakes -------------------------------------------------------------------------------------------
+
+MISTAKES = {
+    "run": "Missing argument 'SCENE'",
+    "run filing": "'filing' is neither a file nor a ready-made scene: did you mean filling",
+    "run xyz": f"neither a file nor a ready-made scene: choose one of {', '.join(SCENES)}",
+    "run .": "cannot read .: Is a directory",
+    "run wrong.toml": "wrong.toml, line 2, .*'spere' is not known: use one of sphere, box",
+    "run ball.toml --set radius=1": "ball.toml is a file, and its values are set in it",
+    "run filling --set sphere=3": "scene filling has no parameter 'sphere': choose one of spheres, radius",
+    "run filling --set spheres": "--set spheres: give it as key=value",
+    "run filling --set spheres=2.5": "--set spheres=2.5: '2.5' is not a whole number",
+    "run filling --set spheres=0": "spheres is 0: give a whole number, 1 or more",
+    "run filling --set spheres=1 --set spheres=2": "--set spheres is given twice",
+    "run box-wall --set size=1,2": "--set size=1,2: give 3 numbers",
+    "run ball.toml --step 0": "step is 0.0 s: give a positive time step",
+    "run ball.toml --step fast": "'fast' is not a number",
+    "run ball.toml --duration -1": "duration is -1.0 s: give a time that is not negative",
+    "run ball.toml --law viscous": "law 'viscous' is not known",
+    "run ball.toml --solver newtn": "no solver 'newtn': did you mean newton",
+    "run ball.toml --option omega=1": "solver auto has no option 'omega'",
+    "run ball.toml --tolerance 0": "tolerance=0.0.: it must be a positive number",
+    "run ball.toml --threads 0": "threads=0.: it must be a whole number, 1 or more",
+    "run ball.toml --on-failure shrug": "on_failure='shrug'.: choose one of count, raise",
+    "run ball.toml --every 2": "--every is about a recording: name its file with --record FILE",
+    "run ball.toml --interval 0.1": "--interval is about a recording",
+    "run ball.toml --resume": "--resume is about a recording",
+    "run ball.toml --record r.h5 --every 0": "every of a recording is 0",
+    "run ball.toml --record r.h5 --every 2 --interval 0.1": "every and interval: give one of them",
+    "run ball.toml --record no/r.h5": "cannot write no/r.h5: there is no folder no",
+    "run ball.toml --record problem.h5": "problem.h5 is an HDF5 file, but not a trajectory",
+    "inspect": "Missing argument 'FILE'",
+    "inspect xyz.h5": "cannot read xyz.h5: No such file",
+    "inspect ball.toml": "ball.toml is not an HDF5 file",
+    "inspect problem.h5": "problem.h5 is an HDF5 file, but not a trajectory",
+}
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_a_mistake_is_one_sentence(line: str, in_folder: Path) -> None:
+    (in_folder / "wrong.toml").write_text('[[bodies]]\nshape = "spere"\n')
+    write_problem(ns.library.by_name("sliding-ball").build(), in_folder / "problem.h5")
+    before = (in_folder / "problem.h5").read_bytes()
+    result = run(*line.split())
+    assert (result.exit_code, result.stdout) == (1, ""), result.stderr
+    assert re.fullmatch(r"Error: [^\n]+\n", result.stderr), result.stderr
+    assert re.search(MISTAKES[line], result.stderr), result.stderr
+    assert (in_folder / "problem.h5").read_bytes() == before

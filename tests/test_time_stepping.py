@@ -1,0 +1,281 @@
+"""Time stepping against closed forms, conservation laws and convergence orders; bits, kills and bad input."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nonsmooth as ns
+from nonsmooth.integrators import Frame, StepOptions, TimeStepper
+from nonsmooth.model import quaternions
+
+G = 9.81
+LAWS = ("coulomb", "relaxed")
+
+
+def on_floor(friction: float = 0.5, restitution: float = 0.0, **floor: Any) -> ns.System:
+    """A floor z = 0 of the material "m"."""
+    system = ns.System(gravity=(0.0, 0.0, -G))
+    system.add_material("m", friction=friction, restitution=restitution)
+    system.add_plane(material="m", **floor)
+    return system
+
+
+def empty_space() -> ns.System:
+    return ns.System(gravity=(0.0, 0.0, 0.0))
+
+
+def frames_of(
+    system: ns.System, duration: float, step: float, **options: Any
+) -> tuple[ns.System, list[Frame]]:
+    seen: list[Frame] = []
+    run = ns.simulate(system, duration, step, observe=seen.append, **options)
+    assert run.certificate.failed == 0
+    return run.system, seen
+
+
+def order(errors: list[float]) -> float:
+    """Observed order of convergence of errors at h, h/2, h/4, …"""
+    return math.log2(errors[0] / errors[-1]) / (len(errors) - 1)
+
+
+# ---- one body ----------------------------------------------------------------------------------------
+
+
+def test_free_fall_is_first_order() -> None:
+    """Half-implicit Euler: v is exact, and z lags by ½ g h T."""
+    errors = []
+    for step in (0.02, 0.01, 0.005):
+        system = ns.System()
+        system.add_sphere(0.1, mass=2.0, position=(0, 0, 5), velocity=(1, 0, 3))
+        end = ns.simulate(system, 1.0, step).system
+        np.testing.assert_allclose(end.linear_velocity[0], [1.0, 0.0, 3.0 - G], atol=1e-12)
+        errors.append(abs(end.position[0, 2] - (5.0 + 3.0 - 0.5 * G)))
+        assert errors[-1] == pytest.approx(0.5 * G * step, rel=1e-9)
+    assert order(errors) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_ball_slides_then_rolls() -> None:
+    """Melanz et al. §3.1: γ = (0.0981, −0.01962), sliding until 2v/(7μg), rolling at 5v/7 from then on."""
+    system = on_floor(friction=0.2)
+    ball = system.add_sphere(1.0, mass=1.0, position=(0, 0, 1), velocity=(2, 0, 0), material="m")
+    speeds = []
+
+    def look(frame: Frame) -> None:
+        speeds.append((frame.linear_velocity[ball, 0], frame.angular_velocity[ball, 1]))
+        np.testing.assert_allclose(frame.impulses[0, 2], 0.0981, rtol=1e-10)
+        if frame.time < 0.29:
+            np.testing.assert_allclose(frame.impulses[0], [-0.01962, 0.0, 0.0981], atol=1e-12)
+            assert speeds[-1][0] == pytest.approx(2.0 - 0.2 * G * frame.time, rel=1e-10)
+
+    ns.simulate(system, 1.0, 0.01, observe=look, tolerance=1e-12)
+    v, w = np.array(speeds).T
+    rolling = np.flatnonzero(np.abs(v - w) < 1e-9)
+    assert 0.01 * (rolling[0] + 1) == pytest.approx(2.0 * 2.0 / (7.0 * 0.2 * G), abs=0.011)
+    np.testing.assert_allclose(v[rolling[0] :], 10.0 / 7.0, rtol=1e-9)
+
+
+def test_relaxed_ball_is_launched() -> None:
+    """The relaxed law lifts the sliding ball off with u_n = μ u_t: γ_n = 0.4981/1.14 in the first step."""
+    system = on_floor(friction=0.2)
+    system.add_sphere(1.0, mass=1.0, position=(0, 0, 1), velocity=(2, 0, 0), material="m")
+    _, seen = frames_of(system, 0.01, 0.01, law="relaxed", tolerance=1e-12)
+    np.testing.assert_allclose(seen[0].impulses[0, 2], 0.4981 / 1.14, rtol=1e-10)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.7])
+@pytest.mark.parametrize("offset", [-0.02, 0.1])
+def test_block_on_incline(offset: float, turn: float) -> None:
+    """Sticks below arctan μ, slides with g (sin α − μ cos α) above; on a slope in any direction."""
+    angle, friction = math.atan(0.4) + offset, 0.4
+    normal = np.array([math.sin(angle) * math.cos(turn), math.sin(angle) * math.sin(turn), math.cos(angle)])
+    downhill = np.array(
+        [math.cos(angle) * math.cos(turn), math.cos(angle) * math.sin(turn), -math.sin(angle)]
+    )
+    system = ns.System(gravity=(0.0, 0.0, -G))
+    system.add_material("m", friction=friction)
+    system.add_plane(normal, (0.3, -0.2, 0.1), material="m")
+    start = np.array([0.3, -0.2, 0.1]) + 0.05 * normal
+    tilt = quaternions.between((0.0, 0.0, 1.0), normal)
+    box = system.add_box((0.4, 0.5, 0.1), mass=3.0, position=start, orientation=tilt, material="m")
+    run = ns.simulate(system, 0.5, 0.005, tolerance=1e-10)
+    expected = max(0.0, G * (math.sin(angle) - friction * math.cos(angle))) * 0.5
+    np.testing.assert_allclose(run.system.linear_velocity[box], expected * downhill, atol=1e-8)
+    np.testing.assert_allclose(run.system.angular_velocity[box], 0.0, atol=1e-8)
+    gone = run.system.position[box] - start
+    np.testing.assert_allclose(gone, 0.5 * expected * (0.5 + 0.005) * downhill, atol=1e-9)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_box_rests_on_its_corners(law: str) -> None:
+    system = on_floor()
+    box = system.add_box((1.0, 2.0, 0.5), mass=7.0, position=(3, -2, 0.25), material="m")
+    end, seen = frames_of(system, 1.0, 0.01, law=law, tolerance=1e-11)
+    for frame in seen:
+        assert len(frame.contacts) == 4
+        np.testing.assert_allclose(frame.force_on(box), [0.0, 0.0, 7.0 * G], atol=1e-6)
+        np.testing.assert_allclose(frame.force_on(0), [0.0, 0.0, -7.0 * G], atol=1e-6)
+        corner_forces = frame.impulses[:, 2] / frame.step
+        moment = corner_forces @ (frame.contacts.point - [3, -2, 0])[:, :2]
+        np.testing.assert_allclose(moment, 0.0, atol=1e-6)
+    np.testing.assert_allclose(end.position[box], [3, -2, 0.25], atol=1e-11)
+    np.testing.assert_allclose(end.quaternion[box], [1, 0, 0, 0], atol=1e-11)
+
+
+@pytest.mark.parametrize("boxes", [2, 6])
+def test_stack_stays_and_every_floor_carries_what_is_above(boxes: int) -> None:
+    system = on_floor()
+    stack = [
+        system.add_box((1.0, 1.0, 0.4), mass=2.0, position=(0, 0, 0.2 + 0.4 * k), material="m")
+        for k in range(boxes)
+    ]
+    end, seen = frames_of(system, 0.5, 0.01, tolerance=1e-9)
+    contacts, force = seen[-1].contacts, seen[-1].impulses / 0.01
+    for k, box in enumerate(stack):
+        below = (contacts.bodies == box).any(axis=1) & (contacts.point[:, 2] < 0.4 * k + 0.2)
+        assert below.sum() == 4
+        assert np.abs(force[below, 2]).sum() == pytest.approx(2.0 * G * (boxes - k), rel=1e-6)
+        np.testing.assert_allclose(end.position[box], [0, 0, 0.2 + 0.4 * k], atol=1e-8)
+
+
+def test_pushed_box_tips_about_its_edge() -> None:
+    """A cube (1 m, 1 kg) pushed at its top tips above F = mg/2, with (F·1 − mg/2)/(2m/3) about the edge."""
+    for force in (0.48 * G, 0.6 * G):
+        system = on_floor(friction=1.0)
+        box = system.add_box((1.0, 1.0, 1.0), mass=1.0, position=(0, 0, 0.5), material="m")
+        system.add_force(box, force=(force, 0, 0), point=(0, 0, 0.5))
+        end = ns.simulate(system, 0.1, 0.0005, tolerance=1e-9).system
+        expected = max(0.0, (force - 0.5 * G) / (2.0 / 3.0)) * 0.1
+        assert end.angular_velocity[box, 1] == pytest.approx(expected, rel=0.02, abs=1e-6)
+
+
+def torque_free(step: float) -> tuple[float, float]:
+    """Relative drift of energy and of the angular momentum of a body that tumbles for 1 s."""
+    system = empty_space()
+    moments, spin = np.array([1.0, 2.0, 2.5]), np.array([0.3, 2.0, 0.5])
+    tilt = quaternions.from_axis_angle((1.0, 2.0, 3.0), 0.8)
+    system.add_body(None, mass=1.0, inertia=moments, orientation=tilt, angular_velocity=spin)
+
+    def invariants(state: ns.System) -> tuple[float, np.ndarray]:
+        w = state.angular_velocity[0]
+        return float(0.5 * w @ (moments * w)), quaternions.rotate(state.quaternion[0], moments * w)
+
+    run = ns.simulate(system, 1.0, step)
+    assert np.linalg.norm(run.system.quaternion[0]) == pytest.approx(1.0, abs=1e-15)
+    (energy, momentum), (energy_end, momentum_end) = invariants(system), invariants(run.system)
+    drift = np.linalg.norm(momentum_end - momentum) / np.linalg.norm(momentum)
+    return abs(energy_end / energy - 1.0), float(drift)
+
+
+def test_torque_free_body_drifts_with_first_order() -> None:
+    drifts = np.array([torque_free(step) for step in (0.004, 0.002, 0.001, 0.0005)])
+    assert np.all(drifts[0] < 0.05)
+    for column in drifts.T:
+        assert order(list(column)) == pytest.approx(1.0, abs=0.15)
+
+
+# ---- impacts -----------------------------------------------------------------------------------------
+
+
+def apex(step: float, **materials: Any) -> float:
+    """Height of a ball above the floor after its first bounce, dropped from 1 m."""
+    system = ns.System(gravity=(0.0, 0.0, -G))
+    system.add_material("floor", restitution=materials.get("floor", 1.0))
+    system.add_material("ball", restitution=materials.get("ball", 1.0))
+    if "pair" in materials:
+        system.set_pair("floor", "ball", restitution=materials["pair"])
+    system.add_plane(material="floor")
+    system.add_sphere(0.1, mass=1.0, position=(0, 0, 1.1), material="ball")
+    _, seen = frames_of(system, 0.95, step)
+    heights = []
+    system_run = ns.simulate(
+        system, 0.95, step, observe=lambda f: heights.append((f.time, f.position[1, 2] - 0.1))
+    )
+    assert system_run.certificate.largest_penetration <= 1e-12
+    return max(height for time, height in heights if time > 0.46)
+
+
+@pytest.mark.parametrize(
+    ("materials", "e"),
+    [
+        ({"floor": 0.8, "ball": 0.8}, 0.8),
+        ({"floor": 0.5, "ball": 0.9}, 0.5),
+        ({"floor": 0.2, "ball": 0.9, "pair": 0.7}, 0.7),
+        ({"floor": 0.9, "ball": 0.0}, 0.0),
+    ],
+)
+def test_bounce_reaches_e_squared(materials: dict[str, float], e: float) -> None:
+    assert apex(0.0005, **materials) == pytest.approx(e * e, abs=0.01)
+
+
+def test_no_bounce_below_the_threshold() -> None:
+    for speed, bounces in ((0.9, False), (1.1, True)):
+        system = on_floor(restitution=0.8)
+        system.add_sphere(0.1, mass=1.0, position=(0, 0, 0.1), velocity=(0, 0, -speed), material="m")
+        end = ns.simulate(system, 0.001, 0.001, restitution_speed=1.0).system
+        assert end.linear_velocity[1, 2] == pytest.approx(0.8 * speed if bounces else 0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("masses", [(1.0, 1.0), (1.0, 5.0), (30.0, 1.0)])
+def test_two_spheres_collide_head_on(masses: tuple[float, float], e: float) -> None:
+    """Newton: v₁' = (m₁v − m₂ e v)/(m₁ + m₂), v₂' = m₁ (1 + e) v/(m₁ + m₂)."""
+    system = empty_space()
+    system.add_material("m", friction=0.7, restitution=e)
+    system.add_sphere(0.2, mass=masses[0], position=(0, 0, 0), velocity=(3, 0, 0), material="m")
+    system.add_sphere(0.3, mass=masses[1], position=(0.65, 0, 0), material="m")
+    end = ns.simulate(system, 0.2, 0.01, tolerance=1e-12).system
+    total = sum(masses)
+    expected = [3.0 * (masses[0] - e * masses[1]) / total, 3.0 * masses[0] * (1.0 + e) / total]
+    np.testing.assert_allclose(end.linear_velocity[:, 0], expected, atol=1e-11)
+    np.testing.assert_allclose(end.linear_velocity[:, 1:], 0.0, atol=1e-13)
+
+
+def add_pair(system: ns.System, kind: str, round_spin: bool) -> None:
+    """Two bodies about to hit each other off their centres."""
+    spin = {"angular_velocity": (1.0, -2.0, 3.0)} if round_spin else {}
+    place = {"position": (0.0, 0.0, 0.0), "velocity": (2.0, 0.1, -0.3), "mass": 2.0}
+    other = {"position": (0.52, 0.1, 0.13), "velocity": (-1.0, 0.2, 0.0), "mass": 0.7}
+    tilt = {"orientation": quaternions.from_axis_angle((1.0, 1.0, 0.2), 0.4)}
+    if kind == "spheres":
+        system.add_sphere(0.25, **place, **spin)
+        system.add_sphere(0.3, **other)
+    elif kind == "boxes":
+        system.add_box((0.4, 0.6, 0.5), **place)
+        system.add_box((0.5, 0.5, 0.9), **other, **tilt)
+    else:
+        system.add_capsule(0.2, 0.5, **place)
+        system.add_capsule(0.3, 0.4, **other, **tilt)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("kind", ["spheres", "boxes", "capsules"])
+def test_collisions_conserve_momentum(kind: str, law: str) -> None:
+    """Linear and angular momentum of each step's velocities at the places where the impulses acted."""
+    system = empty_space()
+    system.add_material("default", friction=0.6, restitution=0.4)
+    add_pair(system, kind, round_spin=True)
+    options = StepOptions.of(system, 0.01, law=law, tolerance=1e-9)
+    stepper = TimeStepper(system, 0.01, options)
+    inertia, mass = system.inertia, system.mass[:, None]
+
+    def momenta(position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
+        p = mass * system.linear_velocity
+        own = np.einsum("bij,bj->bi", inertia, system.angular_velocity)
+        turned = np.array([quaternions.rotate(q, v) for q, v in zip(quaternion, own, strict=True)])
+        return np.concatenate([p.sum(axis=0), (np.cross(position, p) + turned).sum(axis=0)])
+
+    struck = False
+    for _ in range(20):
+        position, quaternion = system.position.copy(), system.quaternion.copy()
+        before = momenta(position, quaternion)
+        frame = stepper.advance()
+        np.testing.assert_allclose(momenta(position, quaternion)[:3], before[:3], atol=1e-13)
+        if kind == "spheres" or not struck:  # without spin before it there is no gyroscopic term
+            np.testing.assert_allclose(momenta(position, quaternion), before, atol=1e-13)
+        struck = struck or bool(np.any(frame.impulses))
+        assert frame.numbers["contact_work"] <= 1e-12
+    assert struck
