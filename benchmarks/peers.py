@@ -28,6 +28,7 @@ import numpy as np
 
 from _bench import machine
 from _peers import measure, report
+from _peers.report import Row
 from _peers.scene import Filling
 from nonsmooth.scenes import filling
 
@@ -76,13 +77,13 @@ def run(engine: str, setting: str, scene: Path, folder: Path, steps: int, limit:
     return lines[-1]
 
 
-def measured(scene: Filling, path: Path) -> dict[str, Any]:
+def measured(scene: Filling, path: Path) -> Row:
     """All numbers of one run; times in s, lengths in mm, the rest relative."""
     with np.load(path) as record:
         steps, midpoint = len(record["cpu"]), bool(record["midpoint"])
         samples = measure.samples(record)
         overlap = [1e3 * measure.largest_overlap(scene, x) for x in record["late_positions"]]
-        row: dict[str, Any] = {
+        row: Row = {
             "version": str(record["version"]), "bits": int(record["bits"]), "meaning": str(record["meaning"]),
             "stopped": str(record["stopped"]), "missed": _known(int(record["missed"])),
             "steps": steps, "cpu": float(record["cpu"].sum()), "wall": float(record["wall"].sum()),
@@ -117,6 +118,26 @@ def _median(values: list[float]) -> float:
     return float(np.median(finite)) if finite else np.nan
 
 
+def write(path: Path, about: dict[str, Any], rows: list[Row]) -> None:
+    """Write all runs so far, so that an interrupted comparison keeps what it has; NaN becomes null."""
+    plain = [{key: None if value != value else value for key, value in row.items()} for row in rows]
+    text = json.dumps({"about": about, "runs": plain}, indent=2, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def last_results(path: Path, about: dict[str, Any], without: list[str]) -> list[Row]:
+    """Runs of the last comparison, without the named engines; it must have had the same scene and steps."""
+    last = json.loads(path.read_text(encoding="utf-8"))
+    for name in ("spheres", "steps", "step"):
+        if last["about"][name] != about[name]:
+            raise SystemExit(
+                f"{path} has {name} = {last['about'][name]}, not {about[name]}: run without --keep, "
+                "or give another --output"
+            )
+    rows = [row for row in last["runs"] if row["engine"] not in without]
+    return [{k: np.nan if v is None and k != "missed" else v for k, v in row.items()} for row in rows]
+
+
 def main() -> None:
     """Run every engine with every setting, then print the table and write the data and the plot."""
     parser = argparse.ArgumentParser(
@@ -127,28 +148,30 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=300.0, help="CPU seconds per run")
     parser.add_argument("--engines", nargs="+", choices=SETTINGS, default=list(SETTINGS))
     parser.add_argument("--output", type=Path, default=Path("results/peers"))
+    parser.add_argument("--keep", action="store_true", help="keep the last results of the other engines")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
+    data, plot = options.output / "peers.json", options.output / "peers.png"
     scene = start(options.spheres)
+    about = {"machine": machine(), "spheres": scene.count, "steps": options.steps, "step": scene.step}
+    rows = last_results(data, about, options.engines) if options.keep else []
     print(machine())
-    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         scene.save(folder / "scene.npz")
         for engine in options.engines:
             for setting in SETTINGS[engine]:
-                row: dict[str, Any] = {"engine": engine, "setting": setting}
+                row: Row = {"engine": engine, "setting": setting}
                 answer = run(engine, setting, folder / "scene.npz", folder, options.steps, options.limit)
                 row |= {"error": answer} if isinstance(answer, str) else measured(scene, answer)
                 rows.append(row)
+                write(data, about, rows)
                 print(report.line(row), flush=True)
+    rows.sort(key=lambda row: list(SETTINGS).index(row["engine"]))
+    write(data, about, rows)
     print("\n" + report.table(rows, options.steps))
-    about = {"machine": machine(), "spheres": options.spheres, "steps": options.steps, "step": scene.step}
-    plain = [{k: None if v != v else v for k, v in row.items()} for row in rows]  # NaN is no JSON
-    text = json.dumps({"about": about, "runs": plain}, indent=2, allow_nan=False)
-    (options.output / "peers.json").write_text(text + "\n", encoding="utf-8")
-    report.figure(rows, options.spheres, options.steps).savefig(options.output / "peers.png")
-    print(f"\nwritten: {options.output / 'peers.json'}, {options.output / 'peers.png'}")
+    report.figure(rows, scene.count, options.steps).savefig(plot)
+    print(f"\nwritten: {data}, {plot}")
 
 
 if __name__ == "__main__":

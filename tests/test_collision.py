@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -686,3 +687,36 @@ def test_no_bodies_and_no_shapes():
     system = System()
     system.add_body(None, mass=1.0, position=(0, 0, 0), inertia=np.eye(3))
     assert len(detect(system)) == 0
+
+
+def test_contacts_that_are_held_are_never_overwritten():
+    rng = np.random.default_rng(0)
+    system = System()
+    system.add_spheres(0.3, rng.uniform(0.0, 2.0, (100, 3)), mass=1.0)
+    detector = Detector(system, 0.1)
+    held, points = [], []
+    for step in range(20):
+        contacts = detector.detect(system.position * (1.0 + 0.01 * step), system.quaternion)
+        held.append((contacts, contacts.take(slice(None)).columns(), [c.copy() for c in contacts.columns()]))
+        points.append((contacts.point[5:9, 1], contacts.point[5:9, 1].copy()))
+        if step % 3 == 0:
+            held = held[-2:]  # the rest may be used again
+    for contacts, views, copies in held:
+        for column, view, copy in zip(contacts.columns(), views, copies, strict=True):
+            assert np.array_equal(column, copy)
+            assert np.array_equal(view, copy)
+    assert all(np.array_equal(view, copy) for view, copy in points)
+
+
+def test_the_benchmark_still_runs(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "benchmarks"))
+    import collision as benchmark
+
+    monkeypatch.setattr(benchmark, "SIZES", (64,))
+    monkeypatch.setattr(benchmark, "SECONDS", 0.01)
+    benchmark.main()
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert [row[:14].strip() for row in rows] == list(benchmark.SCENES)
+    for row in rows:
+        bodies, pairs, contacts = (int(cell) for cell in row[16:].split()[:3])
+        assert pairs >= contacts > 0 < bodies

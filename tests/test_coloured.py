@@ -1,8 +1,14 @@
-"""Gauss-Seidel by colours: the schedule, the vector lanes, and threads, each against the plain sweeps."""
+"""Gauss-Seidel by colours: schedule, lanes and threads against plain sweeps; the same bits in whole runs."""
 
 from __future__ import annotations
 
+import json
+import os
+import random
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -369,9 +375,67 @@ def test_warm_start_ends_at_once(problem: ns.ContactProblem) -> None:
     np.testing.assert_allclose(again.impulses, first.impulses, rtol=0, atol=1e-13 * size)
 
 
-@pytest.mark.parametrize("relaxation", [0.8, 1.2])
-def test_relaxation(relaxation: float) -> None:
-    problem = sphere_packing(60)
-    solver = GaussSeidel(order="coloured", relaxation=relaxation)
-    answer, plain = ns.solve(problem, solver, tolerance=1e-9), ns.solve(problem, tolerance=1e-9)
-    np.testing.assert_allclose(answer.velocity, plain.velocity, atol=1e-6)
+# ---- the same bits in whole runs ---------------------------------------------------------------------
+
+RUNS = """
+import hashlib, json, sys
+import nonsmooth as ns
+
+SMALL = {"filling": {"spheres": 150}, "compaction": {"spheres": 60}, "capsule-heap": {"capsules": 30},
+         "box-wall": {"rows": 3, "columns": 4}, "box-pyramid": {"base": 4}}
+
+def go(name, threads, **options):
+    system = ns.scenes.SCENES[name].build(**SMALL.get(name, {}))
+    return ns.simulate(system, 0.6, 0.01, threads=threads, **options)
+
+def digest(run):
+    end = run.system
+    state = (end.position, end.quaternion, end.linear_velocity, end.angular_velocity, run.steps.table())
+    return hashlib.sha256(b"".join(array.tobytes() for array in state)).hexdigest()
+"""
+HERE: dict[str, Any] = {}
+exec(RUNS, HERE)
+
+
+def start(code: str, *arguments: object) -> subprocess.Popen[str]:
+    """A fresh interpreter that runs `code` after RUNS."""
+    paths = os.pathsep.join([str(Path(ns.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-c", RUNS + code, *map(str, arguments)]
+    surroundings = {**os.environ, "PYTHONPATH": paths}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, env=surroundings, text=True)
+
+
+def test_runs_give_the_same_bits_in_every_process_and_for_any_threads() -> None:
+    code = "print(json.dumps({name: digest(go(name, 2)) for name in reversed(ns.scenes.SCENES)}))"
+    child = start(code)
+    here = {name: HERE["digest"](HERE["go"](name, 1)) for name in ns.scenes.SCENES}
+    assert len(set(here.values())) == len(here)
+    assert HERE["digest"](HERE["go"]("filling", 3)) == here["filling"]
+    assert json.loads(child.communicate(timeout=300)[0]) == here
+
+
+def test_killed_run_goes_on_with_the_same_bits(tmp_path: Path) -> None:
+    """Killed without warning at random moments, and resumed each time on another number of threads."""
+    code = """
+tell = lambda frame: print(frame.index, flush=True)
+record = ns.Recording(sys.argv[1], checkpoint_every=4)
+print(digest(go("filling", int(sys.argv[2]), record=record, resume=True, observe=tell)))
+"""
+    rng, path = random.Random(0), tmp_path / "killed.h5"
+    for attempt in range(4):
+        child = start(code, path, 1 + attempt % 2)
+        assert child.stdout is not None
+        for _ in range(rng.randint(0, 15)):
+            child.stdout.readline()
+        child.kill()
+        child.communicate()
+        assert child.returncode < 0, "it ended before it was killed"
+    killed = start(code, path, 1).communicate(timeout=300)[0].splitlines()[-1]
+    whole = HERE["go"]("filling", 1, record=tmp_path / "whole.h5")
+    assert killed == HERE["digest"](whole)
+    with ns.Trajectory(path) as a, ns.Trajectory(tmp_path / "whole.h5") as b:
+        assert len(a.times) == len(b.times) == 61
+        for i in range(61):
+            for name in ("position", "quaternion", "linear_velocity", "angular_velocity"):
+                assert np.array_equal(getattr(a.frame(i), name), getattr(b.frame(i), name))
+            assert np.array_equal(a.contacts(i).impulse, b.contacts(i).impulse)

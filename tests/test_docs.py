@@ -6,6 +6,7 @@ Rules for a page, read from top to bottom in one namespace and one empty folder:
 - ```console holds command lines `$ nonsmooth …`, which run and must end with exit code 0. Lines below a
   command are lines of its output, in order; a line `…` leaves some out.
 - ```sh is for installing and for tools of the repository, and is not run.
+- ```toml is a scene file, read by tests/test_scene_file.py.
 
 Outputs are compared word by word, and numbers below 1e-12 count as equal: rounding differs by computer.
 """
@@ -35,7 +36,7 @@ PAGES = [
     page for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md") if page.exists()
 ]
 PAGES += GUIDES
-LANGUAGES = ("python", "console", "sh", "text")
+LANGUAGES = ("python", "console", "sh", "text", "toml")
 ELLIPSIS = "…"
 
 

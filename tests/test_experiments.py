@@ -52,7 +52,22 @@ def block(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return Outcome("studer-block", tmp_path_factory.mktemp("out"))
 
 
-@pytest.fixture(params=["ball", "block"])
+@pytest.fixture(scope="module")
+def filling(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return Outcome("melanz-filling", tmp_path_factory.mktemp("out"))
+
+
+@pytest.fixture(scope="module")
+def compaction(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return Outcome("melanz-compaction", tmp_path_factory.mktemp("out"))
+
+
+@pytest.fixture(scope="module")
+def scaling(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return Outcome("melanz-scaling", tmp_path_factory.mktemp("out"))
+
+
+@pytest.fixture(params=["ball", "filling", "compaction", "scaling", "block"])
 def outcome(request: pytest.FixtureRequest) -> Outcome:
     return request.getfixturevalue(request.param)
 
@@ -65,12 +80,23 @@ FIGURES = {
         "fig06_anti_relaxed_ccqo", "fig12_original_dvi_surface", "fig13_relaxed_dvi_surface",
         "fig14_relaxed_ccqo_surface", "fig15_anti_relaxed_ccqo_surface",
     ],
+    "melanz-filling": [
+        "fig07_scene_exact", "fig07_scene_relaxed", "fig08_force_and_error", "iterations_and_motion",
+    ],
+    "melanz-compaction": ["fig09_scene", "fig10_force_and_error", "iterations_and_motion"],
+    "melanz-scaling": ["fig11_scaling"],
     "studer-block": [
         "fig03_prox_half_line", "fig04_contraction", "fig08_iterations", "fig09_exact_regularisation",
         "fig10_force_laws",
     ],
 }  # fmt: skip
-DATA = {"melanz-ball": ["history.csv", "optima.json"], "studer-block": ["iterations.csv", "block.json"]}
+DATA = {
+    "melanz-ball": ["history.csv", "optima.json"],
+    "melanz-filling": ["steps.csv", "runs.json"],
+    "melanz-compaction": ["steps.csv", "runs.json"],
+    "melanz-scaling": ["runs.csv"],
+    "studer-block": ["iterations.csv", "block.json"],
+}
 
 
 def test_every_file_is_there_and_listed(outcome: Outcome) -> None:
@@ -104,7 +130,8 @@ def test_summary_is_written_as_it_is_returned(outcome: Outcome) -> None:
     written = outcome.json("summary.json")
     rows = outcome.summary.comparisons
     assert [row["quantity"] for row in written["comparisons"]] == [row.quantity for row in rows]
-    assert [row["ours"] for row in written["comparisons"]] == [row.ours for row in rows]
+    found = [None if math.isnan(row.ours) else row.ours for row in rows]
+    assert [row["ours"] for row in written["comparisons"]] == found
     page = (outcome.folder / "summary.md").read_text(encoding="utf-8")
     assert page == outcome.summary.markdown()
     assert all(row.quantity in page for row in rows)
@@ -122,7 +149,7 @@ def test_summary_says_what_was_not_found_and_what_is_not_printed(tmp_path: Path)
 
 
 def test_unknown_names_are_answered_with_the_known_ones() -> None:
-    with pytest.raises(OptionError, match="melanz-ball, studer-block"):
+    with pytest.raises(OptionError, match="melanz-ball, melanz-filling, melanz-compaction"):
         experiments.by_name("ball")
 
 
@@ -312,3 +339,122 @@ def test_runs_are_repeatable(block: Outcome, tmp_path: Path) -> None:
     again = Outcome("studer-block", tmp_path)
     for path in again.summary.files:
         assert path.read_bytes() == (block.folder / path.name).read_bytes(), path.name
+
+
+# ---- falling spheres: what must hold whatever the start --------------------------------------------
+
+LABELS = ("relaxed, APGD", "anti-relaxed, APGD", "exact, Gauss-Seidel")
+KEYS = ("relaxed_apgd", "anti_relaxed_apgd", "exact_gauss_seidel")
+
+
+@pytest.fixture(params=["filling", "compaction"])
+def granular(request: pytest.FixtureRequest) -> Outcome:
+    return request.getfixturevalue(request.param)
+
+
+def steps(outcome: Outcome, key: str) -> dict[str, np.ndarray]:
+    rows = [row for row in outcome.table("steps.csv") if row["method"] == key]
+    return {name: np.array([float(row[name]) for row in rows]) for name in rows[0] if name != "method"}
+
+
+def test_force_on_the_container_ends_at_the_weight(granular: Outcome) -> None:
+    slab = 240.0 if granular.summary.experiment == "melanz-compaction" else 0.0
+    for key, label in zip(KEYS, LABELS, strict=True):
+        run = steps(granular, key)
+        np.testing.assert_allclose(run["weight_N"], 9.81 * (60.0 + slab), rtol=1e-14)
+        force = run["force_on_container_N"]
+        assert np.all(force[:3] == 0.0)  # the spheres start above the floor
+        assert force.min() > -1e-9
+        last = force[-(len(force) // 10) :].mean() / run["weight_N"][0]
+        assert last == pytest.approx(1.0, abs=0.05)
+        assert granular.ours(f"force at the end / weight, {label}") == pytest.approx(last, rel=1e-12)
+        assert granular.paper(f"force at the end / weight, {label}") == 1.0
+
+
+def test_forces_are_what_changes_the_momentum(granular: Outcome) -> None:
+    for label in LABELS:
+        assert granular.ours(f"momentum balance, {label}") < 1e-12
+
+
+def test_only_the_relaxed_law_breaks_complementarity(granular: Outcome) -> None:
+    relaxed, anti, exact = (steps(granular, key)["complementarity_error_J"] for key in KEYS)
+    assert relaxed.max() > 10.0 * max(anti.max(), exact.max())
+    for label in LABELS[1:]:
+        assert granular.ours(f"complementarity error, relaxed / {label}") > 50.0
+    for key in KEYS:
+        assert steps(granular, key)["contacts"].max() > 60
+
+
+def test_settling_is_read_off_the_averaged_force(granular: Outcome) -> None:
+    for key, label in zip(KEYS, LABELS, strict=True):
+        run = steps(granular, key)
+        h, settled = (
+            run["time_s"][0],
+            granular.ours(f"force stays within 5% of the weight from, {label}"),
+        )
+        if math.isnan(settled):
+            continue
+        half = round(0.1 / h) // 2
+        ratio = run["force_on_container_N"] / run["weight_N"]
+        means = [ratio[max(0, i - half) : i + half + 1].mean() for i in range(len(ratio))]
+        after = np.array(means)[run["time_s"] >= settled - 1e-9]
+        assert np.abs(after - 1.0).max() <= 0.05 + 1e-12
+        before = np.array(means)[round(settled / h) - 2]
+        assert abs(before - 1.0) > 0.05
+
+
+def test_steps_that_missed_the_tolerance_are_counted(tmp_path: Path) -> None:
+    from nonsmooth.experiments import melanz_filling
+    from nonsmooth.experiments._granular import Effort
+
+    setup = melanz_filling.Setup(20, 1.0, 0.01, Effort(1e-9, 3))
+    summary = melanz_filling.run_setup(tmp_path, setup, lambda *_: None)
+    found = {row.quantity: row for row in summary.comparisons}
+    for label in LABELS:
+        row = found[f"steps that missed the tolerance, {label}"]
+        assert 0 < row.ours <= 100
+        assert "of 100; largest residual" in row.error_or_note
+
+
+def test_scaling_covers_every_size(scaling: Outcome) -> None:
+    rows = scaling.table("runs.csv")
+    assert [(row["method"], int(row["spheres"])) for row in rows] == [
+        (key, size) for size in (10, 30, 100) for key in KEYS
+    ]
+    contacts = {(row["method"], int(row["spheres"])): int(row["largest_contacts"]) for row in rows}
+    for key in KEYS:
+        assert contacts[key, 10] < contacts[key, 30] < contacts[key, 100]
+    for size in (10, 30, 100):
+        assert scaling.ours(f"complementarity error, relaxed / exact, {size} spheres") > 20.0
+        iterations = [scaling.ours(f"mean iterations per step, {name}, {size} spheres") for name in LABELS]
+        ratio = scaling.ours(f"iterations, anti-relaxed / relaxed APGD, {size} spheres")
+        assert ratio == pytest.approx(iterations[1] / iterations[0])
+        assert ratio < 2.0  # the paper: similar for low numbers of collisions
+
+
+def test_large_fillings_leave_out_what_would_take_hours() -> None:
+    from nonsmooth.experiments import melanz_scaling
+
+    runs = melanz_scaling.FULL.runs()
+    largest = {key: max(size for size, method in runs if method.key == key) for key in KEYS}
+    assert largest == {"relaxed_apgd": 4000, "anti_relaxed_apgd": 1000, "exact_gauss_seidel": 16000}
+
+
+def test_picture_shows_the_nearest_body() -> None:
+    from nonsmooth.experiments._granular import Snapshot
+    from nonsmooth.experiments._sphere_picture import Scene
+    from nonsmooth.scenes.compaction import compaction
+
+    system = compaction(8)
+    shot = Snapshot(0.0, system.position.copy(), system.quaternion.copy(), np.zeros(system.count))
+    scene = Scene.of(system, [shot])
+    colours = np.zeros((system.count, 3))
+    colours[:, 0] = 1.0
+    image = scene.draw(shot, colours)
+    red = (image[:, :, 0] > 0.3) & (image[:, :, 1] == 0.0)
+    grey = (image[:, :, 3] == 1.0) & ~red
+    rows = np.arange(len(image))
+    assert red.any()
+    assert grey.any()
+    assert rows[grey.any(axis=1)].max() < rows[red.any(axis=1)].max()  # the slab is above the spheres
+    assert not image[:, 0].any()  # nothing at the edge

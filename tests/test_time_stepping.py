@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import nonsmooth as ns
+from nonsmooth.errors import OptionError, ProblemError, ToleranceWarning, WorldError
 from nonsmooth.integrators import Frame, StepOptions, TimeStepper
 from nonsmooth.model import quaternions
+from nonsmooth.scenes import SCENES
+from nonsmooth.solvers import GaussSeidel
 
 G = 9.81
 LAWS = ("coulomb", "relaxed")
+WEIGHTLESS = (0.0, 0.0, 0.0)
 
 
 def on_floor(friction: float = 0.5, restitution: float = 0.0, **floor: Any) -> ns.System:
@@ -22,10 +27,6 @@ def on_floor(friction: float = 0.5, restitution: float = 0.0, **floor: Any) -> n
     system.add_material("m", friction=friction, restitution=restitution)
     system.add_plane(material="m", **floor)
     return system
-
-
-def empty_space() -> ns.System:
-    return ns.System(gravity=(0.0, 0.0, 0.0))
 
 
 def frames_of(
@@ -37,9 +38,9 @@ def frames_of(
     return run.system, seen
 
 
-def order(errors: list[float]) -> float:
-    """Observed order of convergence of errors at h, h/2, h/4, …"""
-    return math.log2(errors[0] / errors[-1]) / (len(errors) - 1)
+def order(errors: Any) -> float:
+    """Observed order of convergence of errors at h, h/2, h/4."""
+    return math.log2(errors[0] / errors[2]) / 2.0
 
 
 # ---- one body ----------------------------------------------------------------------------------------
@@ -76,14 +77,8 @@ def test_ball_slides_then_rolls() -> None:
     rolling = np.flatnonzero(np.abs(v - w) < 1e-9)
     assert 0.01 * (rolling[0] + 1) == pytest.approx(2.0 * 2.0 / (7.0 * 0.2 * G), abs=0.011)
     np.testing.assert_allclose(v[rolling[0] :], 10.0 / 7.0, rtol=1e-9)
-
-
-def test_relaxed_ball_is_launched() -> None:
-    """The relaxed law lifts the sliding ball off with u_n = μ u_t: γ_n = 0.4981/1.14 in the first step."""
-    system = on_floor(friction=0.2)
-    system.add_sphere(1.0, mass=1.0, position=(0, 0, 1), velocity=(2, 0, 0), material="m")
-    _, seen = frames_of(system, 0.01, 0.01, law="relaxed", tolerance=1e-12)
-    np.testing.assert_allclose(seen[0].impulses[0, 2], 0.4981 / 1.14, rtol=1e-10)
+    launched = frames_of(system, 0.01, 0.01, law="relaxed", tolerance=1e-12)[1][0]  # with u_n = μ u_t
+    np.testing.assert_allclose(launched.impulses[0, 2], 0.4981 / 1.14, rtol=1e-10)
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.7])
@@ -91,10 +86,9 @@ def test_relaxed_ball_is_launched() -> None:
 def test_block_on_incline(offset: float, turn: float) -> None:
     """Sticks below arctan μ, slides with g (sin α − μ cos α) above; on a slope in any direction."""
     angle, friction = math.atan(0.4) + offset, 0.4
-    normal = np.array([math.sin(angle) * math.cos(turn), math.sin(angle) * math.sin(turn), math.cos(angle)])
-    downhill = np.array(
-        [math.cos(angle) * math.cos(turn), math.cos(angle) * math.sin(turn), -math.sin(angle)]
-    )
+    aside = np.array([math.cos(turn), math.sin(turn), 0.0])
+    normal = math.sin(angle) * aside + [0.0, 0.0, math.cos(angle)]
+    downhill = math.cos(angle) * aside - [0.0, 0.0, math.sin(angle)]
     system = ns.System(gravity=(0.0, 0.0, -G))
     system.add_material("m", friction=friction)
     system.add_plane(normal, (0.3, -0.2, 0.1), material="m")
@@ -105,8 +99,9 @@ def test_block_on_incline(offset: float, turn: float) -> None:
     expected = max(0.0, G * (math.sin(angle) - friction * math.cos(angle))) * 0.5
     np.testing.assert_allclose(run.system.linear_velocity[box], expected * downhill, atol=1e-8)
     np.testing.assert_allclose(run.system.angular_velocity[box], 0.0, atol=1e-8)
-    gone = run.system.position[box] - start
-    np.testing.assert_allclose(gone, 0.5 * expected * (0.5 + 0.005) * downhill, atol=1e-9)
+    np.testing.assert_allclose(
+        run.system.position[box] - start, 0.5 * expected * (0.5 + 0.005) * downhill, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -118,8 +113,7 @@ def test_box_rests_on_its_corners(law: str) -> None:
         assert len(frame.contacts) == 4
         np.testing.assert_allclose(frame.force_on(box), [0.0, 0.0, 7.0 * G], atol=1e-6)
         np.testing.assert_allclose(frame.force_on(0), [0.0, 0.0, -7.0 * G], atol=1e-6)
-        corner_forces = frame.impulses[:, 2] / frame.step
-        moment = corner_forces @ (frame.contacts.point - [3, -2, 0])[:, :2]
+        moment = frame.impulses[:, 2] @ (frame.contacts.point - [3, -2, 0])[:, :2]
         np.testing.assert_allclose(moment, 0.0, atol=1e-6)
     np.testing.assert_allclose(end.position[box], [3, -2, 0.25], atol=1e-11)
     np.testing.assert_allclose(end.quaternion[box], [1, 0, 0, 0], atol=1e-11)
@@ -147,14 +141,14 @@ def test_pushed_box_tips_about_its_edge() -> None:
         system = on_floor(friction=1.0)
         box = system.add_box((1.0, 1.0, 1.0), mass=1.0, position=(0, 0, 0.5), material="m")
         system.add_force(box, force=(force, 0, 0), point=(0, 0, 0.5))
-        end = ns.simulate(system, 0.1, 0.0005, tolerance=1e-9).system
+        end = ns.simulate(system, 0.1, 0.001, tolerance=1e-9).system
         expected = max(0.0, (force - 0.5 * G) / (2.0 / 3.0)) * 0.1
         assert end.angular_velocity[box, 1] == pytest.approx(expected, rel=0.02, abs=1e-6)
 
 
 def torque_free(step: float) -> tuple[float, float]:
     """Relative drift of energy and of the angular momentum of a body that tumbles for 1 s."""
-    system = empty_space()
+    system = ns.System(WEIGHTLESS)
     moments, spin = np.array([1.0, 2.0, 2.5]), np.array([0.3, 2.0, 0.5])
     tilt = quaternions.from_axis_angle((1.0, 2.0, 3.0), 0.8)
     system.add_body(None, mass=1.0, inertia=moments, orientation=tilt, angular_velocity=spin)
@@ -171,10 +165,10 @@ def torque_free(step: float) -> tuple[float, float]:
 
 
 def test_torque_free_body_drifts_with_first_order() -> None:
-    drifts = np.array([torque_free(step) for step in (0.004, 0.002, 0.001, 0.0005)])
+    drifts = np.array([torque_free(step) for step in (0.01, 0.005, 0.0025)])
     assert np.all(drifts[0] < 0.05)
     for column in drifts.T:
-        assert order(list(column)) == pytest.approx(1.0, abs=0.15)
+        assert order(column) == pytest.approx(1.0, abs=0.15)
 
 
 # ---- impacts -----------------------------------------------------------------------------------------
@@ -189,12 +183,9 @@ def apex(step: float, **materials: Any) -> float:
         system.set_pair("floor", "ball", restitution=materials["pair"])
     system.add_plane(material="floor")
     system.add_sphere(0.1, mass=1.0, position=(0, 0, 1.1), material="ball")
-    _, seen = frames_of(system, 0.95, step)
     heights = []
-    system_run = ns.simulate(
-        system, 0.95, step, observe=lambda f: heights.append((f.time, f.position[1, 2] - 0.1))
-    )
-    assert system_run.certificate.largest_penetration <= 1e-12
+    run = ns.simulate(system, 0.95, step, observe=lambda f: heights.append((f.time, f.position[1, 2] - 0.1)))
+    assert run.certificate.largest_penetration <= 1e-12
     return max(height for time, height in heights if time > 0.46)
 
 
@@ -208,7 +199,7 @@ def apex(step: float, **materials: Any) -> float:
     ],
 )
 def test_bounce_reaches_e_squared(materials: dict[str, float], e: float) -> None:
-    assert apex(0.0005, **materials) == pytest.approx(e * e, abs=0.01)
+    assert apex(0.002, **materials) == pytest.approx(e * e, abs=0.02)
 
 
 def test_no_bounce_below_the_threshold() -> None:
@@ -223,7 +214,7 @@ def test_no_bounce_below_the_threshold() -> None:
 @pytest.mark.parametrize("masses", [(1.0, 1.0), (1.0, 5.0), (30.0, 1.0)])
 def test_two_spheres_collide_head_on(masses: tuple[float, float], e: float) -> None:
     """Newton: v₁' = (m₁v − m₂ e v)/(m₁ + m₂), v₂' = m₁ (1 + e) v/(m₁ + m₂)."""
-    system = empty_space()
+    system = ns.System(WEIGHTLESS)
     system.add_material("m", friction=0.7, restitution=e)
     system.add_sphere(0.2, mass=masses[0], position=(0, 0, 0), velocity=(3, 0, 0), material="m")
     system.add_sphere(0.3, mass=masses[1], position=(0.65, 0, 0), material="m")
@@ -255,7 +246,7 @@ def add_pair(system: ns.System, kind: str, round_spin: bool) -> None:
 @pytest.mark.parametrize("kind", ["spheres", "boxes", "capsules"])
 def test_collisions_conserve_momentum(kind: str, law: str) -> None:
     """Linear and angular momentum of each step's velocities at the places where the impulses acted."""
-    system = empty_space()
+    system = ns.System(WEIGHTLESS)
     system.add_material("default", friction=0.6, restitution=0.4)
     add_pair(system, kind, round_spin=True)
     options = StepOptions.of(system, 0.01, law=law, tolerance=1e-9)
@@ -279,3 +270,181 @@ def test_collisions_conserve_momentum(kind: str, law: str) -> None:
         struck = struck or bool(np.any(frame.impulses))
         assert frame.numbers["contact_work"] <= 1e-12
     assert struck
+
+
+# ---- bodies that move as prescribed, and applied forces --------------------------------------------
+
+
+def test_conveyor_drags_a_block() -> None:
+    """A belt at 1 m/s takes a block along with μ g until it has the belt's speed."""
+    system = on_floor(friction=0.3, velocity=(0.6, 0.8, 0.0))
+    box = system.add_box((0.5, 0.5, 0.1), mass=4.0, position=(0, 0, 0.05), material="m")
+    end, seen = frames_of(system, 0.5, 0.005, tolerance=1e-9)
+    np.testing.assert_allclose(
+        seen[19].force_on(box), [0.3 * 4 * G * 0.6, 0.3 * 4 * G * 0.8, 4 * G], rtol=1e-6
+    )
+    np.testing.assert_allclose(end.linear_velocity[box], [0.6, 0.8, 0.0], atol=1e-7)
+    slip = 0.5 * 1.0 / (0.3 * G)  # the way that the block lags behind the belt
+    assert np.linalg.norm(end.position[box, :2]) == pytest.approx(0.5 - slip, abs=0.005)
+    np.testing.assert_allclose(end.position[0], [0.3, 0.4, 0.0], atol=1e-12)
+
+
+def test_lift_and_turntable() -> None:
+    """A fixed box that rises and turns about z carries a block on its centre."""
+    system = on_floor()
+    table = {"velocity": (0, 0, 0.5), "angular_velocity": (0, 0, 2.0), "fixed": True, "material": "m"}
+    system.add_box((2, 2, 0.2), position=(0, 0, 1), **table)
+    block = system.add_box((0.3, 0.3, 0.1), mass=1.0, position=(0, 0, 1.15), material="m")
+    end, seen = frames_of(system, 0.4, 0.004, tolerance=1e-9)
+    np.testing.assert_allclose(end.linear_velocity[block], [0, 0, 0.5], atol=1e-6)
+    np.testing.assert_allclose(end.angular_velocity[block], [0, 0, 2.0], atol=1e-6)
+    np.testing.assert_allclose(seen[-1].force_on(block), [0, 0, G], atol=1e-4)
+    assert 2.0 * math.atan2(end.quaternion[1, 3], end.quaternion[1, 0]) == pytest.approx(0.8, abs=1e-12)
+
+
+def test_forces_in_time_and_space() -> None:
+    """sin t on a mass; a trap −k x; a pair spring −k (d − 1): each is first order, momentum is kept."""
+    errors, exact = [], [(1.0 - math.cos(1.0)) / 2.0, math.cos(2.0), 0.5 * math.cos(2.0)]
+    for step in (0.02, 0.01, 0.005):
+        system = ns.System(WEIGHTLESS)
+        for x in (0.0, 10.0, 20.0, 21.5):
+            system.add_body(None, mass=2.0, inertia=(1, 1, 1), position=(x, 0, 0))
+        system.add_force(0, force=lambda t: (0.0, math.sin(t), 0.0))
+        trap = np.array([0.0, 8.0, 0.0, 0.0])[:, None]
+        system.add_force_field(lambda t, s, k=trap: (-k * (s.position - [9.0, 0.0, 0.0]), None))
+        system.add_pair_field(lambda d, a, b: -4.0 * (d - 1.0), cutoff=3.0)
+        end = ns.simulate(system, 1.0, step).system
+        x = end.position[:, 0]
+        found = [end.linear_velocity[0, 1], x[1] - 9.0, x[3] - x[2] - 1.0]
+        errors.append(np.abs(np.subtract(found, exact)))
+        np.testing.assert_allclose(end.linear_velocity[2:].sum(axis=0), 0.0, atol=1e-14)
+    for column in np.array(errors).T:
+        assert order(column) == pytest.approx(1.0, abs=0.1)
+
+
+# ---- energy, overlaps, late contacts ------------------------------------------------------------------
+
+SMALL: dict[str, dict[str, int]] = {
+    "filling": {"spheres": 60}, "compaction": {"spheres": 60}, "capsule-heap": {"capsules": 15},
+    "box-wall": {"rows": 2, "columns": 3}, "box-pyramid": {"base": 3},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("name", SCENES)
+def test_contacts_add_no_energy(name: str, law: str) -> None:
+    """ΔT ≤ Σ γ_n (push-out speed of overlaps): so never positive where no gap is negative."""
+    step, system = 0.01, SCENES[name].build(**SMALL.get(name, {}))
+    push_out = StepOptions.of(system, step).push_out_speed
+
+    def look(frame: Frame) -> None:
+        push = np.einsum("ci,ci->c", frame.impulses, frame.contacts.normal)
+        speed = np.minimum(np.maximum(-frame.contacts.gap, 0.0) / step, push_out)
+        work, kinetic = frame.numbers["contact_work"], frame.numbers["kinetic_energy"]
+        assert work <= push @ speed + 1e-13 * (kinetic - work)
+
+    run = ns.simulate(system, 0.6, step, law=law, observe=look)
+    assert run.certificate.failed == 0
+    assert run.steps["contacts"].max() > 0
+
+
+def test_overlap_is_pushed_out_slowly() -> None:
+    """Two balls that overlap by half part at the push-out speed and no faster, and stop nowhere inside."""
+    system = ns.System(WEIGHTLESS)
+    system.add_spheres(1.0, [(0, 0, 0), (1.0, 0, 0)], mass=1.0)
+    run = ns.simulate(system, 3.0, 0.01, push_out_speed=0.5, tolerance=1e-10)
+    np.testing.assert_allclose(run.system.linear_velocity[:, 0], [-0.25, 0.25], atol=1e-9)
+    assert run.steps["largest_speed"].max() == pytest.approx(0.25, abs=1e-9)
+    heap = on_floor()
+    heap.add_spheres(1.0, np.random.default_rng(0).uniform(0.0, 1.5, (12, 3)), mass=1.0)
+    run = ns.simulate(heap, 0.5, 0.01)
+    assert run.steps["largest_speed"].max() <= 12 * 0.2 * math.sqrt(G) + G * 0.5
+    assert run.certificate.failed == 0
+
+
+def row_of_three(margin: float | None) -> ns.System:
+    system = ns.System(WEIGHTLESS)
+    system.add_spheres(
+        1.0, [(0, 0, 0), (2.01, 0, 0), (4.03, 0, 0)], mass=1.0, velocities=np.diag([8.0, 0, 0])
+    )
+    return ns.simulate(system, 0.05, 0.01, margin=margin).certificate
+
+
+def test_late_contacts_are_counted() -> None:
+    """The first ball knocks the second 0.04 m on, into a third that is 0.02 m away and that nobody asked."""
+    late, in_time = row_of_three(0.0), row_of_three(None)
+    assert late.late_contacts == 1
+    assert late.largest_penetration > 0.01
+    assert in_time.late_contacts == 0
+    assert in_time.largest_penetration < 1e-6
+
+
+# ---- what is asked for, and what goes wrong ----------------------------------------------------------
+
+
+def ball_on_floor() -> ns.System:
+    system = on_floor()
+    system.add_sphere(0.1, mass=1.0, position=(0, 0, 0.1), velocity=(1, 0, 0), material="m", name="ball")
+    return system
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"step": 0.0}, {"step": -0.01}, {"step": math.nan}, {"duration": -1.0}, {"duration": math.inf},
+        {"law": "newton"}, {"tolerance": 0.0}, {"margin": -1.0}, {"push_out_speed": math.nan},
+        {"restitution_speed": -1.0}, {"world": ((1, 1, 1), (0, 0, 0))}, {"threads": 0}, {"resume": True},
+        {"on_failure": "ignore"}, {"solver": GaussSeidel}, {"solver": "newton"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_wrong_options(wrong: dict[str, Any]) -> None:
+    with pytest.raises(OptionError):
+        ns.simulate(ball_on_floor(), **{"duration": 0.1, "step": 0.01, **wrong})
+
+
+def test_world_bounds() -> None:
+    with pytest.raises(WorldError, match=r"ball.*left the world at t = 0.5 s"):
+        ns.simulate(ball_on_floor(), 5.0, 0.01, world=((-1, -1, -1), (0.3605, 1, 1)))
+    assert ns.simulate(ball_on_floor(), 0.0, 0.01).certificate.steps == 0
+    with pytest.raises(ProblemError, match="no bodies"):
+        ns.simulate(ns.System(), 1.0, 0.1)
+
+
+def test_unsolved_steps_are_told(tmp_path: Path) -> None:
+    system = on_floor()
+    system.add_box((1, 1, 1), mass=1.0, position=(0, 0, 0.5), velocity=(1, 0.3, 0), material="m")
+    options: dict[str, Any] = {"tolerance": 1e-18, "solver": GaussSeidel(), "record": tmp_path / "a.h5"}
+    with pytest.warns(ToleranceWarning, match="3 of 3 steps"):
+        run = ns.simulate(system, 0.03, 0.01, **options)
+    assert run.certificate.failed == 3
+    with pytest.raises(ns.SolveError):
+        ns.simulate(system, 0.03, 0.01, on_failure="raise", **options)
+
+
+def test_interrupt_keeps_the_record(tmp_path: Path) -> None:
+    def stop(frame: Frame) -> None:
+        if frame.index == 25:
+            raise KeyboardInterrupt
+
+    recording = ns.Recording(tmp_path / "run.h5", checkpoint_every=10)
+    with pytest.raises(KeyboardInterrupt):
+        ns.simulate(ball_on_floor(), 0.5, 0.01, record=recording, observe=stop)
+    with ns.Trajectory(recording.path) as trajectory:
+        assert len(trajectory.times) == 26
+    whole, resumed = (
+        ns.simulate(ball_on_floor(), 0.5, 0.01, record=record, resume=record is recording)
+        for record in (None, recording)
+    )
+    assert np.array_equal(whole.system.position, resumed.system.position)
+    assert np.array_equal(whole.steps.table(), resumed.steps.table())
+    with pytest.raises(OptionError, match="was recorded with"):
+        ns.simulate(ball_on_floor(), 0.5, 0.02, record=recording, resume=True)
+
+
+def test_wrong_options_leave_an_old_record(tmp_path: Path) -> None:
+    ns.simulate(ball_on_floor(), 0.1, 0.01, record=tmp_path / "run.h5")
+    with pytest.raises(OptionError):
+        ns.simulate(ball_on_floor(), 0.1, 0.01, record=tmp_path / "run.h5", tolerance=-1.0)
+    with ns.Trajectory(tmp_path / "run.h5") as trajectory:
+        assert len(trajectory.times) == 11

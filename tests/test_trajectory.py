@@ -350,7 +350,7 @@ def start() -> Callable[..., Any]:
 
 def hasty_run(path: Path, steps: int) -> None:
     """Go on with a run that shows every few rows to readers."""
-    writer_module._FLUSH_SECONDS = 0.003
+    writer_module._FLUSH_SECONDS = 0.01
     run(path, steps, resume=True, pause=2e-4, checkpoint_every=100)
 
 
@@ -370,14 +370,14 @@ def bits(values: np.ndarray | None) -> bytes:
 
 
 def test_killed_at_random_moments_and_resumed(start: Callable[..., Any], tmp_path: Path) -> None:
-    steps = 2500  # more than two chunks of every kind
+    steps = 1300  # more than a chunk of every kind
     whole, path = tmp_path / "whole.h5", tmp_path / "killed.h5"
     run(whole, steps, checkpoint_every=100)
     rng = np.random.default_rng()
     kills = seen = 0
     while True:
         child = start(hasty_run, path, steps)
-        child.join(timeout=rng.uniform(0.1, 0.9) if kills < 8 else None)
+        child.join(timeout=rng.uniform(0.1, 0.9) if kills < 5 else None)
         if child.exitcode is not None:
             break
         child.kill()
@@ -400,7 +400,7 @@ def test_killed_at_random_moments_and_resumed(start: Callable[..., Any], tmp_pat
 
 
 def test_reading_while_the_run_goes_on(start: Callable[..., Any], tmp_path: Path) -> None:
-    path, whole, steps = tmp_path / "run.h5", tmp_path / "whole.h5", 2500
+    path, whole, steps = tmp_path / "run.h5", tmp_path / "whole.h5", 1300
     run(whole, steps, checkpoint_every=100)
     child = start(hasty_run, path, steps)
     while not path.exists():
@@ -423,14 +423,14 @@ def run_with_a_limit(path: Path, limit: int, report: Path) -> None:
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    writer_module._FLUSH_SECONDS = 0.003
+    writer_module._FLUSH_SECONDS = 0.01
     try:
         run(path, 100_000, checkpoint_every=100)
     except OSError as error:
         report.write_text(f"{type(error).__name__}: {error}")
 
 
-@pytest.mark.parametrize("limit", [200_000, 600_000, 1_500_000])
+@pytest.mark.parametrize("limit", [200_000, 800_000])
 def test_a_failed_write_keeps_what_was_there(limit: int, start: Callable[..., Any], tmp_path: Path) -> None:
     path, report = tmp_path / "run.h5", tmp_path / "report"
     child = start(run_with_a_limit, path, limit, report)
@@ -519,9 +519,21 @@ def test_without_a_checkpoint_the_run_starts_anew(tmp_path: Path) -> None:
         assert trajectory.steps.count == 30
 
 
-def test_starting_anew_forgets_the_checkpoint(tmp_path: Path) -> None:
-    run(tmp_path / "run.h5", 20)
-    run(tmp_path / "run.h5", 5)
+def test_starting_anew_forgets_the_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run.h5"
+    run(path, 20)
+    before = path.read_bytes()
+
+    def denied(*_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writer_module, "write_constants", denied)
+        with pytest.raises(PermissionError):
+            run(path, 5)
+    assert path.read_bytes() == before  # what could not be replaced stays, and can still be resumed
+    assert read_checkpoint(f"{path}.checkpoint").rows["steps"] == 14
+    run(path, 5)
     assert not (tmp_path / "run.h5.checkpoint").exists()
 
 
@@ -683,14 +695,21 @@ def read_all(trajectory: Trajectory) -> None:
     _ = trajectory.settings, trajectory.bodies, trajectory.shapes, trajectory.materials
 
 
-def test_damaged_files_never_end_in_another_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("closed", [True, False])
+def test_damaged_files_never_end_in_another_error(closed: bool, tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
     path = tmp_path / "run.h5"
-    run(path, 4)
-    whole = np.frombuffer(path.read_bytes(), dtype=np.uint8)
+    stepper = Stepper(small_system())
+    with Writer(Recording(path)) as writer:
+        writer.begin(stepper.system, SETTINGS, numbers=NUMBERS)
+        for _ in range(4):
+            writer.frame(stepper.advance())
+        writer.checkpoint(stepper.memory())
+        left = path.read_bytes()  # as a run leaves it that is killed here
+    whole = np.frombuffer(path.read_bytes() if closed else left, dtype=np.uint8)
     used = np.flatnonzero(whole)  # most of a small file is empty room in its chunks
     refused = 0
-    for _ in range(150):
+    for _ in range(100):
         broken = whole.copy()
         broken[rng.choice(used, size=4)] = rng.integers(256, size=4)
         path.write_bytes(broken.tobytes())

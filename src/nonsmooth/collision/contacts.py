@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,3 +81,29 @@ class Contacts:
         """The rows of both, in the order of a `Contacts`."""
         both = Contacts(*(np.concatenate(pair) for pair in zip(self.columns(), other.columns(), strict=True)))
         return both.take(np.lexsort((both.feature, both.shapes[:, 1], both.shapes[:, 0])))
+
+
+class Rooms:
+    """Arrays for contacts, taken again once nobody holds the contacts that were in them.
+
+    Fresh memory costs more than the contacts that are written to it: the system clears it page by page.
+    """
+
+    def __init__(self) -> None:
+        self._rooms: list[Contacts] = []
+        self._unheld = _holders(Contacts.empty())
+
+    def get(self, count: int) -> Contacts:
+        """Rows for at least `count` contacts, whose content is not set."""
+        for room in self._rooms:
+            if len(room) >= count and _holders(room) == self._unheld:
+                return room
+        room = Contacts.allocate(count + count // 4)
+        # The last step's contacts and this step's are held as a rule: one more is free.
+        self._rooms = [*(old for old in self._rooms if len(old) >= count), room][-3:]
+        return room
+
+
+def _holders(contacts: Contacts) -> list[int]:
+    """How many references each array has: views of it count."""
+    return [sys.getrefcount(column) for column in contacts.columns()]

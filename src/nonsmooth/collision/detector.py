@@ -11,7 +11,7 @@ from nonsmooth.collision import _placement_kernels as placement
 from nonsmooth.collision.bounds import local_bounds
 from nonsmooth.collision.broad_phase import BroadPhase
 from nonsmooth.collision.coal_backend import CoalBackend, has_others
-from nonsmooth.collision.contacts import Contacts, Floats, Indices
+from nonsmooth.collision.contacts import Contacts, Floats, Indices, Rooms
 from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.model.shapes import CAPSULE, HALF_SPACE, SPHERE
 from nonsmooth.model.system import System
@@ -50,6 +50,7 @@ class Detector:
         self._centre, self._axes = np.empty((count, 4)), np.empty((count, 3, 3))
         self._bound = np.empty((count, 7))
         self._others = CoalBackend(table) if has_others(table) else None
+        self._rooms = Rooms()
         self._scratch = narrow.Scratch(
             np.empty((12, 7)), np.empty(12, np.int64), np.empty((2, 12, 3)), np.empty((2, 12), np.int64)
         )
@@ -75,7 +76,7 @@ class Detector:
         pairs = self.candidates(position, quaternion, displacement, turn)
         motion = narrow.Motion(self.margin, displacement, turn, self._reach)
         most = len(pairs) if self._round else narrow.most_contacts(pairs, self._shapes.tags)
-        room = Contacts.allocate(most)
+        room = self._rooms.get(most)
         out = narrow.Output(*room.columns())
         found = narrow.touch(pairs, self._shapes, self._centre, self._axes, motion, self._scratch, out)
         contacts = room.take(slice(found))

@@ -47,7 +47,9 @@ class Method:
 
 
 RELAXED = Method("relaxed_apgd", "relaxed, APGD", "relaxed", APGD(anti_relaxation=False), BLUE)
-ANTI_RELAXED = Method("anti_relaxed_apgd", "anti-relaxed, APGD", "coulomb", APGD(anti_relaxation=True), ORANGE)
+ANTI_RELAXED = Method(
+    "anti_relaxed_apgd", "anti-relaxed, APGD", "coulomb", APGD(anti_relaxation=True), ORANGE
+)
 EXACT = Method("exact_gauss_seidel", "exact, Gauss-Seidel", "coulomb", GaussSeidel(), GREEN)
 METHODS = (RELAXED, ANTI_RELAXED, EXACT)
 """The paper's two, and ours beside them."""
@@ -61,7 +63,9 @@ class Effort:
     max_iterations: int
 
     def __str__(self) -> str:
-        return f"relative residual {self.tolerance:g} asked for, at most {self.max_iterations} iterations a step"
+        return (
+            f"relative residual {self.tolerance:g} asked for, at most {self.max_iterations} iterations a step"
+        )
 
 
 class Pieces:
@@ -183,7 +187,7 @@ def _misses_are_counted() -> Iterator[None]:
 
 
 def compile_kernels(systems: Sequence[System]) -> None:
-    """Do one step of every method with all bodies rushing together, so that no run's time holds compilation."""
+    """Do one step of every method with all bodies rushing together: no run's time then holds compilation."""
     for system in systems:
         moving = ~system.fixed
         place = system.position[moving]
@@ -191,7 +195,13 @@ def compile_kernels(systems: Sequence[System]) -> None:
         for method in METHODS:
             with _misses_are_counted():
                 simulate(
-                    system, 0.01, 0.01, law=method.law, solver=method.solver, tolerance=1e-6, max_iterations=60
+                    system,
+                    0.01,
+                    0.01,
+                    law=method.law,
+                    solver=method.solver,
+                    tolerance=1e-6,
+                    max_iterations=60,
                 )
 
 
@@ -258,8 +268,8 @@ def run_method(
 
 
 _COLUMNS = (
-    "method", "time_s", "force_on_container_N", "weight_N", "complementarity_error_J", "iterations", "contacts",
-    "largest_speed_m_per_s", "kinetic_energy_J", "relative_force_error",
+    "method", "time_s", "force_on_container_N", "weight_N", "complementarity_error_J", "iterations",
+    "contacts", "largest_speed_m_per_s", "kinetic_energy_J", "relative_force_error",
 )  # fmt: skip
 
 
@@ -268,8 +278,8 @@ def write_histories(path: Path, histories: Sequence[History]) -> Path:
     rows: list[list[object]] = []
     for each in histories:
         columns = (
-            each.time, each.force, np.full_like(each.time, each.weight), each.complementarity, each.iterations,
-            each.contacts, each.speed, each.kinetic_energy, each.force_error,
+            each.time, each.force, np.full_like(each.time, each.weight), each.complementarity,
+            each.iterations, each.contacts, each.speed, each.kinetic_energy, each.force_error,
         )  # fmt: skip
         rows += [[each.method.key, *row] for row in np.column_stack(columns).tolist()]
     return write_csv(path, _COLUMNS, rows)
@@ -322,7 +332,8 @@ def compare(histories: Sequence[History], effort: Effort, where: str = "") -> li
         rows.append(
             Comparison(
                 f"force stays within {SETTLED:.0%} of the weight from, {each.method.label}{where}", None,
-                each.settled, "s", f"mean over {WINDOW:g} s; the paper: the anti-relaxed one settles much sooner",
+                each.settled, "s",
+                f"mean over {WINDOW:g} s; the paper: the anti-relaxed one settles much sooner",
             )
         )  # fmt: skip
     for each in histories:
@@ -336,7 +347,8 @@ def compare(histories: Sequence[History], effort: Effort, where: str = "") -> li
         rows.append(
             Comparison(
                 f"complementarity error, {each.method.label}{where}", None, each.mean_complementarity, "J",
-                f"largest |γ_n u_n| of a step, geometric mean once settled; largest of all {_worst(each):.2g} J",
+                "largest |γ_n u_n| of a step, geometric mean once settled; "
+                f"largest of all {each.complementarity.max():.2g} J",
             )
         )  # fmt: skip
     for key in (ANTI_RELAXED.key, EXACT.key):
@@ -363,7 +375,7 @@ def _cost_rows(each: History, effort: Effort, where: str) -> list[Comparison]:
             f"median error of the forces {np.median(each.force_error):.1e} of them",
         ),
         Comparison(
-            f"computing time, {name}", None, each.seconds, "s", f"{certificate.steps} steps, CPU time, one thread"
+            f"computing time, {name}", None, each.seconds, "s", f"CPU time of {certificate.steps} steps"
         ),
         Comparison(f"largest speed, {name}", None, float(each.speed.max()), "m/s"),
         Comparison(f"largest penetration, {name}", None, certificate.largest_penetration, "m"),
@@ -376,7 +388,3 @@ def _cost_rows(each: History, effort: Effort, where: str) -> list[Comparison]:
 
 def _jitter(each: History) -> float:
     return float(each.force[-max(1, len(each.force) // 10) :].std() / each.weight)
-
-
-def _worst(each: History) -> float:
-    return float(each.complementarity.max())

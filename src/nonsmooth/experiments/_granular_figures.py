@@ -39,7 +39,12 @@ def forces_and_errors(histories: Sequence[History], weight_of: str) -> Figure:
         ylabel="vertical contact force in kN", xlim=(0.0, duration), ylim=(0.0, 1.25 * highest),
     )  # fmt: skip
     force.text(
-        0.98, 0.97, "thin: every step\nthick: mean over 0.1 s", transform=force.transAxes, ha="right", va="top"
+        0.98,
+        0.97,
+        "thin: every step\nthick: mean over 0.1 s",
+        transform=force.transAxes,
+        ha="right",
+        va="top",
     )
     error.set(
         title="Complementarity error of Eq. 8", xlabel="time in s", yscale="log",

@@ -60,14 +60,16 @@ class Scene:
         rim = 1.25 * settled + system.bounding_radius[0]
         square = half * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
         corners = np.stack([np.column_stack([square, np.full(4, z)]) @ axes[:2].T for z in (0.0, rim)])
-        highest = max(
-            float((shot.position[moving] @ axes[1]).max() + system.bounding_radius[0]) for shot in shots
-        )
+        reach = np.zeros(system.count)
+        table = system.shapes
+        reach[table.body] = np.where(
+            table.kind == BOX, table.size @ np.abs(axes[1]), table.size[:, 0]
+        )  # of boxes as they stand at the start
+        highest = max(float((shot.position @ axes[1] + reach)[moving].max()) for shot in shots)
         outline = corners.reshape(-1, 2)
         space = 0.02 * np.ptp(outline[:, 0])
         low = outline.min(axis=0) - space
         high = np.maximum(outline.max(axis=0), [-np.inf, highest]) + space
-        table = system.shapes
         return cls(system, np.unique(table.body[table.kind == SPHERE]).astype(np.int64), (low, high), corners)
 
     @property
@@ -144,7 +146,12 @@ class _Canvas:
             self._paint(window, inside, middle[2] + z, light, colour)
 
     def _paint(
-        self, window: tuple[slice, slice], inside: NDArray[np.bool_], depth: Floats, light: Floats, colour: Floats
+        self,
+        window: tuple[slice, slice],
+        inside: NDArray[np.bool_],
+        depth: Floats,
+        light: Floats,
+        colour: Floats,
     ) -> None:
         seen = inside & (depth > self.depth[window])
         self.depth[window][seen] = depth[seen]

@@ -1,8 +1,8 @@
 """Spheres in a container under a heavy slab: Melanz, Mazhar and Negrut §3.3, Figs. 9 and 10.
 
 1,000 spheres (1 kg, radius 1 m, μ = 0.25) fall, a slab of 4,000 kg falls after them and presses them
-together. The picture has 4,000 spheres, as in the paper. Start and container are those of `scenes.compaction`;
-the paper prints neither.
+together. The picture has 4,000 spheres, as in the paper. Start and container are those of
+`scenes.compaction`; the paper prints neither.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
     pieces = granular.Pieces(progress, (len(granular.METHODS) + len(more)) * PARTS + 2)
     pieces.begin("compiling kernels, where that was not done before")
     granular.compile_kernels((compaction(10), compaction(100)))
-    moments = [setup.duration * part for part in (0.05, 0.15, 0.22, 0.28, 0.35, 1.0)]
+    moments = [setup.duration * part for part in (0.075, 0.2, 0.3, 0.4, 0.55, 1.0)]
 
     def history(spheres: int, method: granular.Method) -> granular.History:
         system = compaction(spheres, slab_mass=setup.slab_mass)
@@ -67,7 +67,8 @@ def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
     pictured = [history(spheres, granular.EXACT) for spheres in more]
     shown = pictured[0] if pictured else histories[2]
     pieces.begin("data and figures")
-    title = f"{setup.pictured or setup.spheres} spheres under a slab of {setup.slab_mass:g} kg, exact Coulomb friction"
+    count = setup.pictured or setup.spheres
+    title = f"{count} spheres under a slab of {setup.slab_mass:g} kg (exact Coulomb friction)"
     drawn = {
         "fig09_scene": figures.scene_over_time(shown, title),
         "fig10_force_and_error": figures.forces_and_errors(
@@ -85,7 +86,9 @@ def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
     rows = granular.compare(histories, setup.effort)
     for each in pictured:
         rows += granular.compare([each], setup.effort, f", {setup.pictured} spheres")
-    summary = Summary(MELANZ_COMPACTION.name, MELANZ_COMPACTION.paper, tuple(rows), tuple(files)).write(folder)
+    summary = Summary(MELANZ_COMPACTION.name, MELANZ_COMPACTION.paper, tuple(rows), tuple(files)).write(
+        folder
+    )
     pieces.finish()
     return summary
 

@@ -181,7 +181,6 @@ def _open_growing(path: FilePath) -> Any:
     from h5py._objects import phil
 
     access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
-    access.set_fclose_degree(h5py.h5f.CLOSE_STRONG)
     # h5py has no name for this function of the library that it is linked with.
     set_attempts = getattr(ctypes.CDLL(h5py.h5p.__file__), "H5Pset_metadata_read_attempts", None)
     if set_attempts is not None:

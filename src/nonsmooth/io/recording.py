@@ -117,10 +117,10 @@ class Recording:
             if not all(0.0 <= moment < np.inf for moment in times):
                 raise OptionError(f"times of a recording are {times}: each must be finite and not negative")
             object.__setattr__(self, "times", times)
-        object.__setattr__(self, "fields", tuple(self.fields))
         for name in self.fields:
             if name not in FIELDS:
                 raise OptionError(f"field {name!r} cannot be recorded: choose from {', '.join(FIELDS)}")
+        object.__setattr__(self, "fields", tuple(name for name in FIELDS if name in self.fields))
 
     def wants(self, index: int, moment: float, step: float) -> bool:
         """Tell whether the step that ended at `moment` (s) as the `index`-th is a frame."""

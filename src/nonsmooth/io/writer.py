@@ -139,9 +139,6 @@ class Writer:
         self._fingerprint = fingerprint(system, arrays, *kept)
         self._numbers = tuple(numbers)
         checkpoint = self._find_checkpoint(text) if resume else None
-        if checkpoint is None:
-            with writing(checkpoint_path(self._path)):
-                Path(checkpoint_path(self._path)).unlink(missing_ok=True)  # it is the older run's
         kinds = column_kinds(system.count, choice.fields, numbers)
         try:
             self._create(arrays, text, kinds, checkpoint)
@@ -245,6 +242,8 @@ class Writer:
             self._file = h5py.File(file, "r+", libver="latest")
             self._columns = {kind.path: Column(self._file[kind.path]) for kind in kinds}
             self._file.swmr_mode = True
+            if checkpoint is None:
+                Path(checkpoint_path(self._path)).unlink(missing_ok=True)  # it is the older run's
 
         # Always the same name: what a run leaves that is killed right here is taken over by the next.
         part = f".{os.path.basename(self._path)}.part"

@@ -29,7 +29,9 @@ SCENES: dict[str, NamedScene] = {
     scene.name: scene
     for scene in (
         NamedScene("filling", "spheres that fall into an open container (Melanz et al. §3.2)", filling),
-        NamedScene("compaction", "spheres in a container under a heavy slab (Melanz et al. §3.3)", compaction),
+        NamedScene(
+            "compaction", "spheres in a container under a heavy slab (Melanz et al. §3.3)", compaction
+        ),
         NamedScene("rolling-ball", "a ball that slides, then rolls (Melanz et al. §3.1)", rolling_ball),
         NamedScene("bouncing-ball", "a ball that bounces on a floor with restitution", bouncing_ball),
         NamedScene("newtons-cradle", "a row of balls that passes a blow along without loss", newtons_cradle),

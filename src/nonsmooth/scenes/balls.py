@@ -60,9 +60,7 @@ def bouncing_ball(
     """
     system = System(gravity=(0.0, 0.0, -gravity))
     system.add_material("rubber", friction=friction, restitution=restitution)
-    system.add_sphere(
-        radius, mass=mass, position=(0.0, 0.0, radius + height), material="rubber", name="ball"
-    )
+    system.add_sphere(radius, mass=mass, position=(0.0, 0.0, radius + height), material="rubber", name="ball")
     system.add_plane(material="rubber", name="floor")
     return system
 

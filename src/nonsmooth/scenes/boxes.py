@@ -1,4 +1,4 @@
-"""Boxes on an incline, in a stack, in a wall and in a pyramid: flat faces, many contacts, long force paths."""
+"""Boxes on an incline, in a stack, in a wall and in a pyramid: flat faces and long paths of forces."""
 
 from __future__ import annotations
 

@@ -58,9 +58,9 @@ def lattice(spheres: int, radius: float, width: float, seed: int) -> Floats:
     if not (isinstance(spheres, int | np.integer) and spheres >= 1):
         raise OptionError(f"spheres is {spheres!r}: give a whole number, 1 or more")
     spacing = _SPACING * radius
-    side = int((width - _SPACING * radius) / spacing + 1e-9) + 1
-    if side < 1 or not np.isfinite(width):
+    if not spacing <= width < np.inf:
         raise OptionError(f"width is {width} m: a sphere of radius {radius} m needs {spacing} m or more")
+    side = int((width - spacing) / spacing + 1e-9) + 1
     index = np.arange(spheres)
     layer, within = np.divmod(index, side * side)
     row, column = np.divmod(within, side)

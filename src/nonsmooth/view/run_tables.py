@@ -91,7 +91,6 @@ def _steps(log: StepLog, certificate: RunCertificate) -> list[RenderableType]:
     end.add_row("contacts", f"{last['contacts']:.0f}", "", "found in the last step")
     end.add_row("kinetic energy", f"{last['kinetic_energy']:.4g}", "J", "")
     end.add_row("potential energy", f"{last['potential_energy']:.4g}", "J", "of gravity, zero at the origin")
-    end.add_row("lost energy", f"{-log['contact_work'].sum():.4g}", "J", "taken by the contacts of all steps")
     end.add_row("largest speed", f"{last['largest_speed']:.4g}", "m/s", "")
     return [titled("Certificate", table), titled("At the end", end)]
 

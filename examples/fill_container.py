@@ -1,0 +1,48 @@
+"""Sixty spheres fall into an open container; the run is recorded in two parts and read back."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import nonsmooth as ns
+
+SPHERES, MASS, STEP, DURATION = 60, 1.0, 0.01, 2.0
+
+system = ns.scenes.filling(spheres=SPHERES, mass=MASS, friction=0.25)
+container = [system.index(name) for name in ("floor", "left", "right", "front", "back")]
+folder = Path(tempfile.mkdtemp())
+path = folder / "filling.h5"
+
+# The first half, and then the whole from where the first half ended.
+ns.simulate(system, 0.5 * DURATION, STEP, record=path)
+run = ns.simulate(system, DURATION, STEP, record=path, resume=True)
+print(run)
+assert run.certificate.failed == 0
+assert run.certificate.largest_penetration < 1e-4  # m, of spheres of 1 m
+
+with ns.Trajectory(path) as trajectory:
+    frames = len(trajectory)
+    assert frames == 1 + trajectory.steps.count == 201  # the start, and every step
+    end = trajectory.frame(-1)
+    # Vertical force on the container: impulses act on body B of a contact, and their opposites on A.
+    load = np.zeros(frames - 1)
+    for number in range(1, frames):
+        contacts = trajectory.contacts(number)
+        sign = np.isin(contacts.bodies, container) @ np.array([-1.0, 1.0])
+        load[number - 1] = -sign @ contacts.force[:, 2]
+np.testing.assert_array_equal(end.position, run.system.position)
+
+# What gravity gave in downward momentum has gone into the container, but for what the spheres still have.
+left = -MASS * end.linear_velocity[:SPHERES, 2].sum()
+weight = SPHERES * MASS * 9.81
+print(f"mean force on the container {load.mean():.2f} N, weight {weight:.2f} N, {left:.3f} N·s left")
+np.testing.assert_allclose(load.mean(), weight - left / DURATION, rtol=1e-8)
+
+lowest = end.position[:SPHERES, 2].min()
+print(f"the lowest centre is at {lowest:.6f} m, one radius above the floor")
+assert lowest > 1.0 - 1e-4
+
+for file in folder.iterdir():
+    file.unlink()
+folder.rmdir()
