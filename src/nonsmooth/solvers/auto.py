@@ -30,6 +30,7 @@ _USEFUL = 0.1
 
 _SECOND_WORK = 100_000
 """Visits of blocks that the second method may use where its own iteration limit is smaller."""
+_WINDOW_PER_BLOCK = 3
 _FOOLED = 10
 """How often the first method may believe that it has converged before it counts as crawling."""
 
@@ -44,7 +45,8 @@ class Auto(Solver):
     default_iterations: ClassVar[int] = 50_000
 
     window: int = 500
-    """Iterations after which the progress of the first method is judged."""
+    """Iterations after which the progress of the first method is judged; at least three per block, because
+    the cost of a factorisation grows faster than that of a sweep."""
     newton_blocks: int = 1500
     """Most contacts and joint blocks for which Newton's factorisation is affordable."""
     interior_point_blocks: int = 300
@@ -89,6 +91,7 @@ class _AutoRun(Run):
         self.solver, self.picked, self.why = solver, first, "its iterations are cheap and they converge"
         self.run = first.begin(problem, initial, goal)
         self.done = self.judged = 0
+        self.window = max(solver.window, _WINDOW_PER_BLOCK * problem.layout.blocks)
         self.reference = self.residual()
         self.on_trial, self.taken_over, self.fooled = True, False, 0
         self.first = (first, self.run)
@@ -106,7 +109,7 @@ class _AutoRun(Run):
         self.fooled += self.run.estimate <= stop
         if self.taken_over:
             self._judge_second()
-        elif self.on_trial and (self.fooled > _FOOLED or self.done - self.judged >= self.solver.window):
+        elif self.on_trial and (self.fooled > _FOOLED or self.done - self.judged >= self.window):
             self._judge_first()
         self.estimate, self.finished = self.run.estimate, self.run.finished
         self.step_length = self.run.step_length
