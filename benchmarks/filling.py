@@ -18,8 +18,8 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from _bench import machine
 
+from _bench import machine
 from nonsmooth.integrators import StepOptions, TimeStepper
 from nonsmooth.scenes import filling
 from nonsmooth.solvers import APGD, Auto, GaussSeidel
@@ -102,7 +102,7 @@ def fill(
 def _line(name: str, run: Measured, steps: int, extra: str = "") -> None:
     print(
         f"  {name:<28}{run.cpu:>9.2f} s CPU {run.iterations / steps:>8.1f} it/step "
-        f"{run.per_contact:>8.2f} µs/contact/step  failed {run.failed:>3}  force error {run.force_error:.1e}  "
+        f"{run.per_contact:>8.2f} µs/contact/step  failed {run.failed:>3}  force error {run.force_error:.1e} "
         f"penetration {1e3 * run.penetration:.3f} mm  {extra}",
         flush=True,
     )
@@ -140,7 +140,8 @@ def size(arguments: argparse.Namespace) -> None:
             each = 1e9 * run.cpu / max(run.iterations, 1) / (run.contacts / steps)
             _line(
                 f"{spheres} spheres", run, steps,
-                f"ratio {ratio:.2f}, {each:.0f} ns per contact and iteration, {memory / 1e3:.1f} kB per contact",
+                f"ratio {ratio:.2f}, {each:.0f} ns per contact and iteration, "
+                f"{memory / 1e3:.1f} kB per contact",
             )  # fmt: skip
 
 

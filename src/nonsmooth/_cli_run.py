@@ -91,7 +91,7 @@ def run(
             "--tolerance",
             metavar="NUMBER",
             parser=number,
-            help="Relative residual wanted in every step.  [dim]\\[scene's, or 1e-3][/dim]",
+            help="Relative residual wanted in every step.  [dim]\\[scene's, or 1e-4][/dim]",
         ),
     ] = None,
     max_iterations: Annotated[

@@ -86,7 +86,7 @@ class StepOptions:
         *,
         law: Law | str = "coulomb",
         solver: Solver | None = None,
-        tolerance: float = 1e-3,
+        tolerance: float = 1e-4,
         max_iterations: int | None = None,
         margin: float | None = None,
         push_out_speed: float | None = None,
