@@ -173,7 +173,6 @@ def check_schedule(bodies: np.ndarray, ground: int, fits: np.ndarray) -> None:
     for c in range(colours):
         moving = bodies[colour == c].ravel()
         moving = moving[moving != ground]
-        assert len(moving) > 0 or (colour == c).any()
         assert len(np.unique(moving)) == len(moving), "two blocks of one colour share a body"
     degree = np.bincount(bodies.ravel(), minlength=ground + 1)
     degree[ground] = 0
@@ -315,9 +314,7 @@ def test_one_lane_is_the_closed_form() -> None:
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize(
-    "name", ["packing", "balls", "hedgehog", "mixed", "random with joints", "cube-glides"]
-)
+@pytest.mark.parametrize("name", ["packing", "balls", "hedgehog", "mixed", "spindle"])
 def test_threads_give_the_same_bits(name: str, law: str) -> None:
     problem = sphere_packing(400, law=law) if name == "packing" else LIBRARY[name](law)
     for acceleration in ("none", "nesterov"):
@@ -325,11 +322,6 @@ def test_threads_give_the_same_bits(name: str, law: str) -> None:
         for threads in (2, 3):
             many = impulses(problem, 60, acceleration=acceleration, threads=threads)
             assert many.tobytes() == one.tobytes(), f"{threads} threads, {acceleration}"
-
-
-def test_more_threads_than_work() -> None:
-    problem = spindle()
-    assert impulses(problem, 20, threads=5).tobytes() == impulses(problem, 20).tobytes()
 
 
 def test_converged_answer_and_iterations_do_not_depend_on_threads() -> None:
@@ -439,3 +431,17 @@ print(digest(go("filling", int(sys.argv[2]), record=record, resume=True, observe
             for name in ("position", "quaternion", "linear_velocity", "angular_velocity"):
                 assert np.array_equal(getattr(a.frame(i), name), getattr(b.frame(i), name))
             assert np.array_equal(a.contacts(i).impulse, b.contacts(i).impulse)
+
+
+def test_threads_work_in_a_forked_process() -> None:
+    code = """
+import os, signal
+go("filling", 2)
+child = os.fork()
+if child == 0:
+    signal.alarm(20)  # ends it if it hangs
+    go("filling", 2)
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+    assert start(code).communicate(timeout=120)[0].split() == ["0"]

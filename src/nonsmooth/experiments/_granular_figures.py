@@ -88,8 +88,15 @@ def scaling(histories: Sequence[History]) -> Figure:
     )
     for ax, (title, label) in zip(axes, titles, strict=True):
         ax.set(title=title, ylabel=label, xlabel="contacts (most in a run)", xscale="log", yscale="log")
+        ax.set(xlim=_decades(ax.get_xlim()), ylim=_decades(ax.get_ylim()))
     legend_below(figure, len(axes))
     return figure
+
+
+def _decades(limits: tuple[float, float]) -> tuple[float, float]:
+    """The whole powers of ten around a range, so that a logarithmic axis has numbers at its ends."""
+    low, high = np.log10(limits)
+    return 10.0 ** np.floor(low), 10.0 ** np.ceil(high)
 
 
 def scene_over_time(history: History, title: str) -> Figure:

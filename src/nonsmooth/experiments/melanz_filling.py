@@ -33,7 +33,7 @@ class Setup:
     """For all methods."""
 
 
-FULL = Setup(1000, 5.0, 0.01, granular.Effort(1e-3, 1500))
+FULL = Setup(1000, 5.0, 0.01, granular.Effort(1e-4, 3000))
 """The paper's size, time and step."""
 QUICK = Setup(60, 4.0, 0.01, granular.Effort(1e-3, 1500))
 
