@@ -12,6 +12,9 @@ import numpy as np
 
 from nonsmooth._jit import inlined_kernel, kernel
 
+_NEWTON_STEPS = 10
+_MOST_PARTS = 1000
+
 
 class Bodies(NamedTuple):
     """What does not change: masses and their factors, M = L Lᵀ by body."""
@@ -84,6 +87,49 @@ def set_rotations(quaternion, rotation):
         rotation[i, 2, 2] = 1.0 - 2.0 * (x * x + y * y)
 
 
+@inlined_kernel
+def _gyrate(inertia, i, w0, w1, w2, step):
+    """Angular velocity after a step of the torque-free motion J ω' = −ω × J ω, in the body frame.
+
+    By the implicit midpoint rule, which keeps the energy and |J ω| whatever the step: the explicit term
+    of the papers feeds energy into fast rotations until they burst. Newton's method solves it, in parts
+    of the step that turn the body by a quarter of a radian at most.
+    """
+    speed = math.sqrt(w0 * w0 + w1 * w1 + w2 * w2)
+    parts = min(1 + int(4.0 * step * speed), _MOST_PARTS)
+    h = step / parts
+    for _ in range(parts):
+        x0, x1, x2 = w0, w1, w2
+        for _ in range(_NEWTON_STEPS):
+            m0, m1, m2 = 0.5 * (w0 + x0), 0.5 * (w1 + x1), 0.5 * (w2 + x2)
+            l0, l1, l2 = _turned(inertia, i, m0, m1, m2)
+            f0, f1, f2 = _turned(inertia, i, x0 - w0, x1 - w1, x2 - w2)
+            f0 += h * (m1 * l2 - m2 * l1)
+            f1 += h * (m2 * l0 - m0 * l2)
+            f2 += h * (m0 * l1 - m1 * l0)
+            # derivative J + h/2 ([ω]× J − [J ω]×), solved by Cramer's rule
+            g = 0.5 * h
+            a00 = inertia[i, 0, 0] + g * (m1 * inertia[i, 2, 0] - m2 * inertia[i, 1, 0])
+            a01 = inertia[i, 0, 1] + g * (m1 * inertia[i, 2, 1] - m2 * inertia[i, 1, 1] + l2)
+            a02 = inertia[i, 0, 2] + g * (m1 * inertia[i, 2, 2] - m2 * inertia[i, 1, 2] - l1)
+            a10 = inertia[i, 1, 0] + g * (m2 * inertia[i, 0, 0] - m0 * inertia[i, 2, 0] - l2)
+            a11 = inertia[i, 1, 1] + g * (m2 * inertia[i, 0, 1] - m0 * inertia[i, 2, 1])
+            a12 = inertia[i, 1, 2] + g * (m2 * inertia[i, 0, 2] - m0 * inertia[i, 2, 2] + l0)
+            a20 = inertia[i, 2, 0] + g * (m0 * inertia[i, 1, 0] - m1 * inertia[i, 0, 0] + l1)
+            a21 = inertia[i, 2, 1] + g * (m0 * inertia[i, 1, 1] - m1 * inertia[i, 0, 1] - l0)
+            a22 = inertia[i, 2, 2] + g * (m0 * inertia[i, 1, 2] - m1 * inertia[i, 0, 2])
+            c0, c1, c2 = a11 * a22 - a12 * a21, a12 * a20 - a10 * a22, a10 * a21 - a11 * a20
+            det = a00 * c0 + a01 * c1 + a02 * c2
+            d0 = (f0 * c0 + a01 * (a12 * f2 - f1 * a22) + a02 * (f1 * a21 - a11 * f2)) / det
+            d1 = (a00 * (f1 * a22 - a12 * f2) + f0 * c1 + a02 * (a10 * f2 - f1 * a20)) / det
+            d2 = (a00 * (a11 * f2 - f1 * a21) + a01 * (f1 * a20 - a10 * f2) + f0 * c2) / det
+            x0, x1, x2 = x0 - d0, x1 - d1, x2 - d2
+            if abs(d0) + abs(d1) + abs(d2) <= 1e-15 * (abs(x0) + abs(x1) + abs(x2)):
+                break
+        w0, w1, w2 = x0, x1, x2
+    return w0, w1, w2
+
+
 @kernel
 def free_motion(bodies, state, force, step, momentum, velocity):
     """Momentum k = M v + h f, gyroscopic term included, and the velocity M⁻¹k; zero for fixed bodies.
@@ -111,10 +157,9 @@ def free_motion(bodies, state, force, step, momentum, velocity):
             for k in range(3, 6):
                 velocity[i, k] = momentum[i, k] / moment
         else:
+            w0, w1, w2 = _gyrate(bodies.inertia, i, w0, w1, w2, step)
             l0, l1, l2 = _turned(bodies.inertia, i, w0, w1, w2)
-            momentum[i, 3] = l0 + step * (t0 - (w1 * l2 - w2 * l1))
-            momentum[i, 4] = l1 + step * (t1 - (w2 * l0 - w0 * l2))
-            momentum[i, 5] = l2 + step * (t2 - (w0 * l1 - w1 * l0))
+            momentum[i, 3], momentum[i, 4], momentum[i, 5] = l0 + step * t0, l1 + step * t1, l2 + step * t2
             a0, a1, a2 = _turned(bodies.inverse_lower, i, momentum[i, 3], momentum[i, 4], momentum[i, 5])
             velocity[i, 3], velocity[i, 4], velocity[i, 5] = _turned_back(bodies.inverse_lower, i, a0, a1, a2)
 
@@ -176,12 +221,14 @@ def _old_velocity(bodies, state, body, rows, i, side):
 
 
 @kernel
-def assemble(bodies, state, velocity, contacts, step, push_out, restitution_speed, out):
+def assemble(bodies, state, velocity, contacts, step, push_out, restitution_speed, bounce, out):
     """Fill frames, rows of Dᵀ, biases and free velocities of the contacts (shapes, bodies, point, …).
 
     The bias of the normal is Φ/h, where it is negative no more than `push_out` (m/s). Where a contact with
-    restitution closes faster than `restitution_speed` (m/s) within this step, it is e u_n instead.
+    restitution closes faster than `restitution_speed` (m/s) within this step, it is e u_n instead, with e
+    reduced by `bounce`. Returns how many contacts do so.
     """
+    bouncing = 0
     shapes, pairs, point, normal, gap, restitution = contacts
     for i in range(gap.shape[0]):
         n0, n1, n2 = normal[i, 0], normal[i, 1], normal[i, 2]
@@ -236,11 +283,13 @@ def assemble(bodies, state, velocity, contacts, step, push_out, restitution_spee
             before += _old_velocity(bodies, state, body, r, i, side)
         closing = gap[i] + step * (out.free[i, 0] + out.bias[i, 0]) <= 0.0
         if restitution[i] > 0.0 and closing and before < -restitution_speed:
-            out.bias[i, 0] += restitution[i] * before + max(min(gap[i], 0.0) / step, -push_out)
+            out.bias[i, 0] += bounce * restitution[i] * before + max(min(gap[i], 0.0) / step, -push_out)
+            bouncing += 1
         else:
             out.bias[i, 0] += max(gap[i] / step, -push_out)
         for p in range(3):
             out.free[i, p] += out.bias[i, p]
+    return bouncing
 
 
 @kernel

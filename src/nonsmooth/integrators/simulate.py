@@ -45,7 +45,7 @@ def simulate(
     until: Callable[[Frame], bool] | None = None,
     progress: Progress | None = None,
     on_failure: str = "count",
-    threads: int = 1,
+    threads: int | None = None,
     margin: float | None = None,
     push_out_speed: float | None = None,
     restitution_speed: float | None = None,
@@ -75,19 +75,25 @@ def simulate(
         progress: called as progress(done, total, what) after every step.
         on_failure: what to do with a step that does not reach its tolerance: "count" it and warn at the
             end, or "raise" `SolveError`.
-        threads: threads for the contact solver; the result has the same bits for any number.
+        threads: threads for the contact solver, the solver's own option if not given; the result has the
+            same bits for any number.
         margin, push_out_speed, restitution_speed, world: see `StepOptions`.
     """
     choice("simulate", "on_failure", on_failure, ("count", "raise"))
-    whole("simulate", "threads", threads, 1)
+    if threads is not None:
+        whole("simulate", "threads", threads, 1)
     total = _step_count(duration, step)
-    system = system.copy()
     options = StepOptions.of(
         system, step, law=law, solver=solver, tolerance=tolerance, max_iterations=max_iterations,
         margin=margin, push_out_speed=push_out_speed, restitution_speed=restitution_speed, world=world,
     )  # fmt: skip
-    settings = _settings(options, duration, step, threads)
-    stepper = TimeStepper(system, step, replace(options, solver=options.solver.on_threads(threads)))
+    system = system.copy()
+    if threads is not None:
+        options = replace(options, solver=options.solver.on_threads(threads))
+    settings = _settings(options, duration, step)
+    given = {"margin": margin, "push_out_speed": push_out_speed, "restitution_speed": restitution_speed}
+    settings.update(given)  # what follows from the system and the step need not be compared on resuming
+    stepper = TimeStepper(system, step, options)
     log = StepLog()
     if resume and record is None:
         raise OptionError("resume needs a recording: name its file with record=")
@@ -137,7 +143,7 @@ def _step_count(duration: float, step: float) -> int:
     return math.ceil(duration / step - 1e-9)
 
 
-def _settings(options: StepOptions, duration: float, step: float, threads: int) -> dict[str, Any]:
+def _settings(options: StepOptions, duration: float, step: float) -> dict[str, Any]:
     """What was asked for, in numbers and strings, for the record."""
     return {
         "duration": duration,
@@ -149,9 +155,6 @@ def _settings(options: StepOptions, duration: float, step: float, threads: int) 
         },
         "tolerance": options.tolerance,
         "max_iterations": options.max_iterations,
-        "margin": options.margin,
-        "push_out_speed": options.push_out_speed,
-        "restitution_speed": options.restitution_speed,
         "world": None if options.world is None else [corner.tolist() for corner in options.world],
-        "threads": threads,
+        "threads": getattr(options.solver, "threads", 1),
     }

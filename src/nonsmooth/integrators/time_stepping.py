@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.laws import Law
 from nonsmooth.problem.mass import BodyMass
 from nonsmooth.solvers.auto import Auto
-from nonsmooth.solvers.base import Solver
+from nonsmooth.solvers.base import Goal, Solver
 from nonsmooth.solvers.solution import Solution
 from nonsmooth.solvers.solve import solve
 
@@ -41,6 +42,10 @@ _MARGIN = 0.05
 """Default margin, as a part of the smallest moving body's bounding radius."""
 _PUSH_OUT = 0.2
 """Default push-out speed, as a part of √(g r) with the smallest moving body's bounding radius r."""
+_BOUNCES = (1.0, 0.5, 0.25, 0.0)
+"""Parts of the restitution coefficients that are tried in turn, until contacts put no energy in."""
+_ROUNDING = 1e-12
+"""Part of the kinetic energy that counts as rounding."""
 _LATE = 1e-3
 """Overlap, as a part of the margin, from which on a contact that was not known counts as found too late."""
 _ROUND = 1e-14
@@ -59,12 +64,14 @@ class StepOptions:
             has its own default.
         margin: contacts are found where the gap is at most this (m), and where it closes in the step;
             by default 5 % of the smallest body's bounding radius. An impact within the step can close other
-            gaps, so that a margin of zero lets bodies overlap for a step.
+            gaps, so that a margin of zero lets bodies overlap for a step; where bodies move further than the
+            margin in a step, it is doubled.
         push_out_speed: overlaps (gaps below zero) are undone no faster than this (m/s), so that bodies that
             overlap at the start do not fly apart; by default 0.2 √(g r) with the smallest body's bounding
             radius r, which lifts a body by no more than 2 % of r. Without gravity: 0.2 r per second.
         restitution_speed: impacts slower than this (m/s) do not bounce; by default twice what gravity gives
-            in a step.
+            in a step. Newton's law of impact can create energy where there is friction (Kane's paradox): in
+            such a step all coefficients of restitution are reduced until it does not.
         world: lower and upper corner (m) of the box that no body may leave; without it bodies may go
             anywhere.
     """
@@ -94,14 +101,23 @@ class StepOptions:
         world: ArrayLike | None = None,
     ) -> StepOptions:
         """Check the options and choose what was left open for this system and step."""
+        if not isinstance(system, System):
+            raise OptionError(
+                f"system is a {type(system).__name__}: give a System, for example ns.scenes.filling()"
+            )
+        if solver is not None and not isinstance(solver, Solver):
+            raise OptionError(f"solver is {solver!r}: give a solver object such as ns.solvers.GaussSeidel()")
+        Goal(tolerance, max_iterations)  # refuses wrong values before anything is overwritten
         radius = system.bounding_radius[~system.fixed]
         radius = radius[np.isfinite(radius) & (radius > 0.0)]
         size = float(radius.min(initial=np.inf))
         size = size if math.isfinite(size) else 1.0
         pull = float(np.linalg.norm(system.gravity))
-        given = {"margin": margin, "push_out_speed": push_out_speed, "restitution_speed": restitution_speed}
+        given: dict[str, object] = {
+            "margin": margin, "push_out_speed": push_out_speed, "restitution_speed": restitution_speed
+        }  # fmt: skip
         for name, value in given.items():
-            if value is not None and not (math.isfinite(value) and value >= 0.0):
+            if value is not None and not (isinstance(value, Real) and 0.0 <= float(value) < math.inf):
                 raise OptionError(f"{name} is {value}: give a finite number that is not negative")
         return cls(
             Law.parse(law),
@@ -120,7 +136,10 @@ class StepOptions:
 def _corners(world: ArrayLike | None) -> tuple[Floats, Floats] | None:
     if world is None:
         return None
-    box = np.asarray(world, dtype=float)
+    try:
+        box = np.asarray(world, dtype=float)
+    except (TypeError, ValueError):
+        box = np.empty(0)
     if box.shape != (2, 3) or not np.all(box[0] < box[1]):
         raise OptionError("world must be two corners, ((x, y, z), (x, y, z)), the lower one first")
     return box[0], box[1]
@@ -170,38 +189,33 @@ class TimeStepper:
         kernels.reach(
             bodies, state, self._velocity, self._spin_radius, self.step, self._displacement, self._turn
         )
+        fastest = float(np.sqrt(np.max(np.sum(self._displacement**2, axis=1))))
+        self._detector.margin = min(max(options.margin, fastest), 2.0 * options.margin)
         moved = time.perf_counter()
         contacts = self._detector.detect(state.position, state.quaternion, self._displacement, self._turn)
         found = time.perf_counter()
-        free_energy = kernels.kinetic_energy(bodies, self._velocity)
-        problem, frame = self._assemble(state, contacts)
+        free_energy = float(kernels.kinetic_energy(bodies, self._velocity))
         start = match_impulses(self.contacts, self.impulses, contacts)
         late = self._late(contacts)
-        initial = np.empty_like(start)
-        kernels.to_components(frame, start, initial)
-        assembled = time.perf_counter()
-        solution = solve(
-            problem, options.solver, tolerance=options.tolerance, max_iterations=options.max_iterations,
-            initial=initial.ravel(), throw=False,
-        )  # fmt: skip
+        prepared = time.perf_counter()
+        for bounce in _BOUNCES:
+            solution, frame, bouncing, assembling = self._solve(state, contacts, start, bounce)
+            velocity, impulses = self._outcome(solution, frame)
+            gain = kernels.kinetic_energy(bodies, velocity) - free_energy
+            if not bouncing or gain <= _ROUNDING * free_energy:
+                break
         solved = time.perf_counter()
-        velocity, impulses = self._velocity, np.empty_like(start)
-        if solution.velocity is not None and np.isfinite(solution.velocity).all():
-            velocity = solution.velocity.reshape(-1, 6)
-            kernels.to_vectors(frame, solution.impulses.reshape(-1, 3), impulses)
-        else:  # a solver that ran away: fall freely and say so, rather than lose the run
-            impulses[:] = 0.0
         kernels.move(bodies, state, velocity, self.step)
         self.index += 1
         self.contacts, self.impulses = contacts, impulses
-        numbers = self._numbers(problem, solution, velocity, free_energy, contacts)
+        numbers = self._numbers(solution, velocity, free_energy, contacts)
         numbers["late_contacts"] = float(late)
         self._check_state(state)
         self.timings.add(
             motion=moved - began + time.perf_counter() - solved,
             collision=found - moved,
-            assembly=assembled - found,
-            solver=solved - assembled,
+            assembly=prepared - found + assembling,
+            solver=solved - prepared - assembling,
         )
         return Frame(
             index=self.index,
@@ -220,8 +234,40 @@ class TimeStepper:
             solution=solution,
         )
 
-    def _assemble(self, state: kernels.State, contacts: Contacts) -> tuple[ContactProblem, Floats]:
-        """Return the problem of this step and the frames (c, 3, 3) of its contacts."""
+    def _solve(
+        self, state: kernels.State, contacts: Contacts, start: Floats, bounce: float
+    ) -> tuple[Solution, Floats, int, float]:
+        """Put the step's problem together and solve it.
+
+        Returns the solution, the frames (c, 3, 3) of the contacts, how many of them bounce, and the time in
+        s that the assembly took.
+        """
+        began = time.perf_counter()
+        options, initial = self.options, np.empty_like(start)
+        problem, frame, bouncing = self._assemble(state, contacts, bounce)
+        kernels.to_components(frame, start, initial)
+        assembled = time.perf_counter() - began
+        solution = solve(
+            problem, options.solver, tolerance=options.tolerance, max_iterations=options.max_iterations,
+            initial=initial.ravel(), throw=False,
+        )  # fmt: skip
+        return solution, frame, bouncing, assembled
+
+    def _outcome(self, solution: Solution, frame: Floats) -> tuple[Floats, Floats]:
+        """Velocities (n, 6) and impulses (c, 3) in the world frame after the solve.
+
+        If a solver ran away, bodies fall freely in this step, and its status says so: the run is not lost.
+        """
+        impulses = np.zeros((len(frame), 3))
+        if solution.velocity is None or not np.isfinite(solution.velocity).all():
+            return self._velocity, impulses
+        kernels.to_vectors(frame, solution.impulses.reshape(-1, 3), impulses)
+        return solution.velocity.reshape(-1, 6), impulses
+
+    def _assemble(
+        self, state: kernels.State, contacts: Contacts, bounce: float
+    ) -> tuple[ContactProblem, Floats, int]:
+        """Return the problem of this step, the frames (c, 3, 3) of its contacts, and how many bounce."""
         c, options = len(contacts), self.options
         rows = kernels.Rows(
             np.empty((c, 2), dtype=np.int64), np.empty((c, 2, 3, 6)), np.empty((c, 2, 3, 6)),
@@ -231,9 +277,9 @@ class TimeStepper:
             contacts.shapes, contacts.bodies, contacts.point, contacts.normal, contacts.gap,
             contacts.restitution,
         )  # fmt: skip
-        kernels.assemble(
+        bouncing = kernels.assemble(
             self._bodies, state, self._velocity, parts, self.step,
-            options.push_out_speed, options.restitution_speed, rows,
+            options.push_out_speed, options.restitution_speed, bounce, rows,
         )  # fmt: skip
         problem = assembled_problem(
             mass=self._mass,
@@ -246,7 +292,7 @@ class TimeStepper:
             friction=contacts.friction,
             law=options.law,
         )
-        return problem, rows.frame
+        return problem, rows.frame, int(bouncing)
 
     def _late(self, contacts: Contacts) -> int:
         """Number of contacts that overlap and that the last step did not know: they were found too late."""
@@ -258,7 +304,6 @@ class TimeStepper:
 
     def _numbers(
         self,
-        problem: ContactProblem,
         solution: Solution,
         velocity: Floats,
         free_energy: float,
@@ -266,9 +311,9 @@ class TimeStepper:
     ) -> dict[str, float]:
         """The step's scalars; energies in J at its end, penetration in m at its beginning."""
         kinetic = float(kernels.kinetic_energy(self._bodies, velocity))
-        certificate, cones = solution.certificate, problem.cones
+        certificate, problem = solution.certificate, solution.problem
         complementarity, squared = kernels.impulse_numbers(
-            solution.impulses.reshape(-1, 3), solution.contact_velocities.reshape(-1, 3), cones.weight
+            solution.impulses.reshape(-1, 3), solution.contact_velocities.reshape(-1, 3), problem.cones.weight
         )
         error = problem.scales.whole * certificate.natural_map.relative
         speed, potential = kernels.body_numbers(
@@ -282,7 +327,7 @@ class TimeStepper:
             "dissipation": certificate.dissipation,
             "complementarity": float(complementarity),
             "force_error": error / math.sqrt(squared) if squared > 0.0 else 0.0,
-            "penetration": float(-contacts.gap.min(initial=0.0)),
+            "penetration": max(0.0, -float(contacts.gap.min(initial=0.0))),
             "largest_speed": float(speed),
         }
 

@@ -63,7 +63,7 @@ class BodyMass:
         positive = np.linalg.eigvalsh(scaled).min(axis=1, initial=np.inf) > 1e-14
         _require(positive, "mass of body {} is not positive definite: check its inertia")
         self.lower: Any = np.linalg.cholesky(blocks)
-        self.lower_inverse: Any = np.linalg.inv(self.lower)  # blocks are small and scaled alike: safe, and fast
+        self.lower_inverse: Any = np.linalg.inv(self.lower)  # small, scaled alike: safe
         natural = np.arange(6 * len(blocks))
         self._full = np.array_equal(6 * body + slot, natural)
         self._diagonal = not np.any(blocks[:, ~np.eye(6, dtype=bool)])

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,9 +33,14 @@ Floats = NDArray[np.float64]
 _NO_BLOCKS = Local(np.empty((0, 3, 3)), np.empty((0, 3, 3)), np.empty(0))
 
 
+_OPEN = 2**62
+"""A count at which no thread waits at the barrier any more."""
+
+
 @cache
-def _workers(count: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(count, thread_name_prefix="nonsmooth")
+def _crew(process: int, count: int) -> tuple[ThreadPoolExecutor, Lock]:
+    """Threads of this process, which a fork does not copy, and the lock of the team that has them."""
+    return ThreadPoolExecutor(count, thread_name_prefix="nonsmooth"), Lock()
 
 
 def schedule_of(form: Factored, fits: NDArray[np.uint8]) -> tuple[Schedule, NDArray[np.int32]]:
@@ -133,12 +141,21 @@ class ColouredRun(Run):
                 accelerate, self.solver.restart_growth, count, stop, thread, threads,
             )  # fmt: skip
 
-        if threads > 1:
-            others = [_workers(threads - 1).submit(work, thread) for thread in range(1, threads)]
-            done, self.estimate = work(0)
-            for other in others:
-                other.result()
-        else:
-            done, self.estimate = work(0)
+        done, self.estimate = work(0) if threads == 1 else self._together(work)
         self.step_length = self.estimate
         return int(done)
+
+    def _together(self, work: Callable[[int], tuple[int, float]]) -> tuple[int, float]:
+        """Send all threads through the kernel; an interrupt opens the barrier, so that nobody hangs there."""
+        pool, lock = _crew(os.getpid(), self.solver.threads - 1)
+        with lock:
+            others = []
+            try:
+                for thread in range(1, self.solver.threads):
+                    others.append(pool.submit(work, thread))
+                return work(0)
+            except BaseException:
+                self.team.gate[0] = _OPEN
+                raise
+            finally:
+                wait(others)
