@@ -4,7 +4,8 @@
 
 The bound is bytes touched / copy bandwidth, the bandwidth measured in the same run with a copy of the
 same working set. Bytes are counted from the arrays that each pass of a kernel reads and writes; the
-bodies' velocities are counted once a pass. The ratio is what counts: 1 would be a plain copy.
+bodies' velocities are counted once a pass. "gauss-seidel" visits contacts in natural order on two 3×6
+blocks each, "coloured lanes" sixteen round contacts at a time with implicit tangents. The ratio is what counts: 1 would be a plain copy.
 """
 
 from __future__ import annotations
@@ -32,15 +33,27 @@ BYTES = {
     # one visit: columns, block, inverse, q, weight, x (read and written), multiplier (read and written)
     "gauss-seidel": COLUMNS + BODIES + 2 * BLOCK + 4 * VECTOR + 2 * SCALAR + LAW,
 }
+# stored 3×3 blocks: about 13 of them to a row in these packings, each with its index and its impulse
+BYTES["gauss-seidel, 3×3 blocks"] = 13 * (BLOCK + 4 + VECTOR) + 2 * BLOCK + 4 * VECTOR + 2 * SCALAR + LAW
+# lanes: 22 numbers of a row, 6 of them written too, and the indices of two bodies
+BYTES["gauss-seidel, coloured lanes"] = 22 * SCALAR + 6 * SCALAR + BODIES
 # momentum: the visit reads the last answer too; extrapolation: x, answer → x, answer
 BYTES["gauss-seidel, nesterov"] = BYTES["gauss-seidel"] + 5 * VECTOR
 SIZES = (218, 8950)  # spheres: about 1,000 and 50,000 contacts
-PASSES_OVER_BODIES = {"apgd": 3, "gauss-seidel": 2, "gauss-seidel, nesterov": 6}
+PASSES_OVER_BODIES = {
+    "apgd": 3,
+    "gauss-seidel": 2,
+    "gauss-seidel, nesterov": 6,
+    "gauss-seidel, 3×3 blocks": 0,
+    "gauss-seidel, coloured lanes": 6,
+}
 
 SOLVERS: dict[str, Solver] = {
     "apgd": APGD(),
-    "gauss-seidel": GaussSeidel(acceleration="none"),
-    "gauss-seidel, nesterov": GaussSeidel(),
+    "gauss-seidel": GaussSeidel(acceleration="none", order="natural"),
+    "gauss-seidel, nesterov": GaussSeidel(order="natural"),
+    "gauss-seidel, 3×3 blocks": GaussSeidel(acceleration="none", order="natural", form="block-sparse"),
+    "gauss-seidel, coloured lanes": GaussSeidel(order="coloured"),
 }
 
 
@@ -58,7 +71,7 @@ def nanoseconds(problem: ContactProblem, solver: Solver) -> float:
 
 def main() -> None:
     print(machine())
-    print(f"{'contacts':>9} {'solver':<24}{'ns':>8}{'bytes':>8}{'GB/s':>7}{'bound ns':>10}{'ratio':>7}")
+    print(f"{'contacts':>9} {'solver':<30}{'ns':>8}{'bytes':>8}{'GB/s':>7}{'bound ns':>10}{'ratio':>7}")
     for spheres in SIZES:
         problem = sphere_packing(spheres)
         for name, solver in SOLVERS.items():
@@ -68,7 +81,7 @@ def main() -> None:
             bandwidth = copy_bandwidth(int(touched * problem.contacts))
             bound = touched / bandwidth * 1e9
             print(
-                f"{problem.contacts:>9} {name:<24}{measured:>8.1f}{touched:>8.0f}{bandwidth / 1e9:>7.1f}"
+                f"{problem.contacts:>9} {name:<30}{measured:>8.1f}{touched:>8.0f}{bandwidth / 1e9:>7.1f}"
                 f"{bound:>10.1f}{measured / bound:>7.2f}"
             )
 
