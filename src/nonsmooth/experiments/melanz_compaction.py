@@ -37,7 +37,7 @@ class Setup:
     """For all methods."""
 
 
-FULL = Setup(1000, 4000.0, 4000, 4.0, 0.001, granular.Effort(1e-2, 400))
+FULL = Setup(1000, 4000.0, 4000, 4.0, 0.001, granular.Effort(1e-2, 2000))
 """The paper's sizes, time and step."""
 QUICK = Setup(60, 240.0, None, 4.0, 0.005, granular.Effort(1e-3, 1000))
 """As heavy a slab for each sphere."""
