@@ -18,7 +18,7 @@ _TOLERANCE = {"coarse": 1e-3, "default": 1e-4, "fine": 1e-6}
 
 class Engine:
     settings: ClassVar = {
-        name: f"default solver, every step to a relative residual of {tolerance:g}"
+        name: f"default solver, relative residual of {tolerance:g} asked for in every step"
         for name, tolerance in _TOLERANCE.items()
     }
     float_bits = 64

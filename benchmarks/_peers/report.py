@@ -22,8 +22,9 @@ mean over the last 50 steps. force: upward force of the whole container on the s
 mean over the last 50 steps, from the engine's contact impulses (m: from the change of momentum); floor: the
 floor's part, the walls carry the rest by friction. residual: the exact Coulomb law's natural map, relative
 (1: as wrong as no contact impulses), median over the run and over the last 50 steps. balance: how well the
-impulses explain the change of momentum, median over the run. speed: largest speed at the end in m/s. missed:
-steps in which the solver says that it did not reach its tolerance, where the engine tells."""
+impulses explain the change of momentum, median over the run; where it is not small, the engine did not
+converge, and force and residual say little. speed: largest speed at the end in m/s. missed: steps in which
+the solver says that it did not reach its tolerance, where the engine tells."""
 
 
 def line(row: Row) -> str:

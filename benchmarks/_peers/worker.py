@@ -40,7 +40,7 @@ def run(peer: Peer, steps: int, cpu_limit: float) -> dict[str, Any]:
         except Exception as error:  # whatever an engine raises: what it did until then is measured
             if not wall:
                 raise
-            stopped = f"{type(error).__name__}: {error}".splitlines()[0]
+            stopped = f"{type(error).__name__}: {error}".splitlines()[0].split(". ")[0]
             break
         cpu.append(time.process_time() - start_cpu)
         wall.append(time.perf_counter() - start_wall)
