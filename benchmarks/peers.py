@@ -34,7 +34,7 @@ from nonsmooth.scenes import filling
 
 HERE = Path(__file__).parent
 SETTINGS = {
-    "nonsmooth": ("coarse", "default", "fine"),
+    "nonsmooth": ("coarsest", "coarse", "default"),
     "rapier": ("default", "fine", "finest"),
     "pybullet": ("coarse", "default", "fine"),
     "mujoco": ("cg", "cg-stiff", "default"),

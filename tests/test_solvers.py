@@ -679,7 +679,7 @@ def test_delassus_form_gives_the_same_impulses():
 def test_auto_says_what_it_picked_and_why():
     easy = ns.solve(sphere_packing(60), tolerance=1e-8)
     assert "gauss-seidel" in easy.statistics.note
-    hard = random_problem(13, contacts=45, mass_ratio=1e6, largest_friction=2.0)
+    hard = random_problem(0, contacts=45, mass_ratio=1e6, largest_friction=2.0)
     solution = ns.solve(hard, Auto(window=20), tolerance=1e-10)
     assert "newton" in solution.statistics.note
     assert "crawled" in solution.statistics.note

@@ -13,7 +13,7 @@ from nonsmooth.integrators.time_stepping import StepOptions, TimeStepper
 from nonsmooth.model.quaternions import rotate
 from nonsmooth.scenes import filling
 
-_TOLERANCE = {"coarse": 1e-3, "default": 1e-4, "fine": 1e-6}
+_TOLERANCE = {"coarsest": 1e-2, "coarse": 1e-3, "default": 1e-4}
 
 
 class Engine:

@@ -98,7 +98,7 @@ def _visit_block(eq, i, x, last, w, beta):
     return weighted_square(eq.cones, i, d0, d1, d2), -along
 
 
-@kernel
+@inlined_kernel
 def _rows_of_colour(lanes, first, end, w, scratch, sums, chunk, beta, exact, thread, threads):
     """This thread's share of the lanes of one colour, chunk by chunk."""
     chunks = (end - first + CHUNK_ROWS - 1) // CHUNK_ROWS
@@ -110,7 +110,7 @@ def _rows_of_colour(lanes, first, end, w, scratch, sums, chunk, beta, exact, thr
     return chunk + chunks
 
 
-@kernel
+@inlined_kernel
 def _blocks_of_colour(eq, blocks, first, end, state, sums, chunk, beta, thread, threads):
     """This thread's share of the other blocks of one colour, chunk by chunk."""
     chunks = (end - first + CHUNK_BLOCKS - 1) // CHUNK_BLOCKS
@@ -125,7 +125,7 @@ def _blocks_of_colour(eq, blocks, first, end, state, sums, chunk, beta, thread, 
     return chunk + chunks
 
 
-@kernel
+@inlined_kernel
 def _extrapolate_bodies(w, last, beta, thread, threads):
     """This thread's share of: last ← w, w ← w + β (w − last)."""
     chunks = (w.shape[0] + _CHUNK_BODIES - 1) // _CHUNK_BODIES

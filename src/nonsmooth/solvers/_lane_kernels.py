@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._jit import inlined_kernel, kernel
+from nonsmooth._jit import inlined_kernel, kernel, lane_kernel
 
 LANES = 16
 _ROUND = 1e-12
@@ -182,7 +182,7 @@ def unload(form, contact, lanes, x, last):
                         last[i, p] += e[k] * row[_LAST + k * LANES + lane]
 
 
-@inlined_kernel
+@lane_kernel
 def visit_row(row, a, b, w, scratch, beta, exact):
     """Solve sixteen contacts that share no moving body, after extrapolating their impulses by `beta`.
 
