@@ -38,7 +38,7 @@ class Moving(NamedTuple):
 
     x: np.ndarray  # (blocks, 3)
     last: np.ndarray
-    w: np.ndarray  # (bodies, 6)
+    w: np.ndarray  # (bodies, 8): six numbers, and two that fill up the cache line
     w_last: np.ndarray
 
 
@@ -47,7 +47,7 @@ class Team(NamedTuple):
 
     gate: np.ndarray  # (8,) int64
     scratch: np.ndarray  # (threads, …)
-    sums: np.ndarray  # (chunks, 2)
+    sums: np.ndarray  # (chunks, 8), of which two are used
 
 
 @allocating_kernel

@@ -61,6 +61,13 @@ def schedule_of(form: Factored, fits: NDArray[np.uint8]) -> tuple[Schedule, NDAr
     return Schedule(row_start, block_start, blocks), contact.reshape(-1, LANES)
 
 
+def _cache_lines(rows: int) -> Floats:
+    """Zeros (rows, 8), each row a cache line of its own: neighbours of two threads share none."""
+    room = np.zeros(8 * rows + 8)
+    first = -room.ctypes.data % 64 // 8
+    return room[first : first + 8 * rows].reshape(rows, 8)
+
+
 def _chunks(schedule: Schedule) -> int:
     """Number of sums that a sweep collects: one for each chunk, and one for the serial blocks."""
     rows = -(-np.diff(schedule.row_start) // kernels.CHUNK_ROWS)
@@ -96,12 +103,14 @@ class ColouredRun(Run):
             np.empty((batches, LANES), dtype=np.uint32),
         )
         lane_kernels.pack(form, problem.cones, problem.free_blocks, self.contact, self.lanes)
-        self.state = Moving(initial.copy(), initial.copy(), problem.operator.work(), problem.operator.work())
+        self.state = Moving(
+            initial.copy(), initial.copy(), _cache_lines(form.body_count), _cache_lines(form.body_count)
+        )
         self.momentum = np.array([1.0, math.inf, 0.0])
         self._unloaded = True
         chunks = _chunks(self.schedule)
         self.team = Team(
-            np.zeros(8, dtype=np.int64), np.zeros((solver.threads, SCRATCH)), np.zeros((chunks, 2))
+            np.zeros(8, dtype=np.int64), np.zeros((solver.threads, SCRATCH)), _cache_lines(chunks)
         )
         self._load()
 

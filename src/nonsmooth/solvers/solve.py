@@ -29,8 +29,8 @@ _STALL_ITERATIONS = 10_000
 """Iterations without a smaller residual after which a run counts as stalled."""
 _RUNAWAY = 1e8
 """Residual, in multiples of the first one, above which a run counts as diverged."""
-_CHUNK_BLOCKS = 50_000
-"""Visits of blocks in one call of a run, about a millisecond, so that problems do not pay for Python."""
+_CHUNK_BLOCKS = 1_000_000
+"""Visits of blocks in one call of a run, some 20 ms, so that neither Python nor waking threads counts."""
 _LOOK_EVERY = 50
 """Iterations after which the true residual is looked at, whatever the method's own estimate says."""
 
