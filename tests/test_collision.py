@@ -267,7 +267,6 @@ def test_friction_and_restitution_come_from_the_pair_of_materials():
     for x, material in enumerate(("ice", "steel", "ice")):
         system.add_sphere(0.5, mass=1.0, position=(x, 0, 0), material=material)
     system.add_cylinder(0.5, 1.0, mass=1.0, position=(3.0, 0, 0), material="steel")
-    pytest.importorskip("coal")
     contacts = detect(system, 1e-6)
     assert contacts.bodies.tolist() == [[0, 1], [1, 2], [2, 3]]
     assert contacts.friction.tolist() == [0.01, 0.01, 0.01]
@@ -465,7 +464,8 @@ def test_features_survive_trembling(upper, height, offset):
 
 def coal_distance(places: list[Place]) -> tuple[float, np.ndarray]:
     """Signed distance and normal by coal."""
-    coal = pytest.importorskip("coal")
+    import coal
+
     solids = []
     for shape, position, q in places:
         if isinstance(shape, Sphere):
@@ -544,7 +544,6 @@ def approach(one: Place, two: Shape, q: np.ndarray, direction: np.ndarray, gap: 
 @pytest.mark.parametrize("convert", [as_hull, as_mesh])
 @pytest.mark.parametrize("kinds", ["s", "c", "b"])
 def test_a_box_as_a_hull_or_a_mesh_has_the_gap_of_the_box(convert: Callable[[Box], Shape], kinds: str):
-    pytest.importorskip("coal")
     rng = np.random.default_rng(3)
     compared = 0
     for trial in range(25):
@@ -580,7 +579,6 @@ def test_a_box_as_a_hull_or_a_mesh_has_the_gap_of_the_box(convert: Callable[[Box
     ],
 )
 def test_flat_faces_touch_in_the_corners_of_their_overlap(lower, upper, points, gap):
-    pytest.importorskip("coal")
     cube = Box((1, 1, 1))
     places = (lower(cube), (0, 0, 0), UPRIGHT), (upper(cube), (0.3, 0.1, 1.0 + gap), UPRIGHT)
     contacts = detect(scene(*places))
@@ -597,7 +595,6 @@ def test_flat_faces_touch_in_the_corners_of_their_overlap(lower, upper, points, 
 
 @pytest.mark.parametrize("gap", [0.005, -0.005])
 def test_cylinders_side_by_side_touch_in_two_points(gap):
-    pytest.importorskip("coal")
     rod = Cylinder(0.5, 1.0)
     contacts = detect(scene((rod, (0, 0, 0), UPRIGHT), (rod, (1.0 + gap, 0, 0.2), UPRIGHT)))
     assert np.allclose(sorted(contacts.point[:, 2]), [-0.3, 0.5], atol=1e-4)
@@ -605,7 +602,6 @@ def test_cylinders_side_by_side_touch_in_two_points(gap):
 
 
 def test_a_ball_on_a_flat_mesh_touches_one_triangle():
-    pytest.importorskip("coal")
     block = as_mesh(Box((4, 4, 1)))
     contacts = detect(scene((block, (0, 0, 0), UPRIGHT), (Sphere(0.5), (0.3, 0.2, 0.995), UPRIGHT)), 0.2)
     assert np.allclose(contacts.normal, [(0, 0, 1)])
@@ -613,7 +609,6 @@ def test_a_ball_on_a_flat_mesh_touches_one_triangle():
 
 
 def test_ellipsoids_with_equal_radii_are_balls():
-    pytest.importorskip("coal")
     rng = np.random.default_rng(0)
     ball = Ellipsoid((0.5, 0.5, 0.5))
     for _ in range(20):
