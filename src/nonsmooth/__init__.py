@@ -65,7 +65,9 @@ def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return import_module(f"nonsmooth.{name}")
     if name in __all__:
-        return getattr(import_module(f"nonsmooth.{_HOME[name]}"), name)
+        found = getattr(import_module(f"nonsmooth.{_HOME[name]}"), name)
+        globals()[name] = found  # the next use finds it without asking here
+        return found
     raise AttributeError(f"module 'nonsmooth' has no attribute {name!r}: see {', '.join(__all__)}")
 
 

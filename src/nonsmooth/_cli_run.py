@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import json
 import math
-import signal
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from nonsmooth._cli_errors import advice
 from nonsmooth._cli_parts import check_target, compile_notice, examples, number, whole_number
-from nonsmooth.errors import OptionError, ToleranceWarning
-from nonsmooth.view.console import ERR, OUT, progress_bar
+from nonsmooth._cli_scene import (
+    Duration,
+    MaxIterations,
+    Parameters,
+    Quiet,
+    SceneName,
+    SolverName,
+    SolverOptions,
+    Step,
+    Threads,
+    Tolerance,
+    find_scene,
+    simulate_scene,
+)
+from nonsmooth.errors import OptionError
+from nonsmooth.view.console import OUT
 
 if TYPE_CHECKING:
-    from nonsmooth.integrators import Run
-    from nonsmooth.io import Recording, Scene
+    from nonsmooth.io import Recording
 
-Progress = Callable[[int, int, str], None]
-
-_DEFAULTS = {"duration": 1.0, "step": 0.005}
-"""In s, where neither the command line nor the scene says anything."""
 _CHECKPOINT_SECONDS = 5.0
 """Wall time between checkpoints: an interrupted run repeats no more than this."""
 
@@ -45,70 +49,21 @@ INSPECT_EXAMPLES = examples(("nonsmooth inspect f.h5", "also while the run goes 
 
 
 def run(
-    scene: Annotated[
-        str, typer.Argument(metavar="SCENE", help="A scene file (TOML), or the name of a ready-made scene.")
-    ],
-    parameters: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Set a parameter of a ready-made scene; repeatable."),
-    ] = None,
-    duration: Annotated[
-        float | None,
-        typer.Option(
-            "--duration",
-            metavar="SECONDS",
-            parser=number,
-            help="Simulated time.  [dim]\\[scene's, or 1][/dim]",
-        ),
-    ] = None,
-    step: Annotated[
-        float | None,
-        typer.Option(
-            "--step", metavar="SECONDS", parser=number, help="Time step.  [dim]\\[scene's, or 0.005][/dim]"
-        ),
-    ] = None,
+    scene: SceneName,
+    parameters: Parameters = None,
+    duration: Duration = None,
+    step: Step = None,
     law: Annotated[
         str | None,
         typer.Option(
             "--law", metavar="LAW", help="coulomb, relaxed or pyramid(8).  [dim]\\[scene's, or coulomb][/dim]"
         ),
     ] = None,
-    solver: Annotated[
-        str | None,
-        typer.Option(
-            "--solver",
-            metavar="NAME",
-            help="See [cyan]nonsmooth list solvers[/cyan].  [dim]\\[scene's, or auto][/dim]",
-        ),
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option("--option", metavar="KEY=VALUE", help="Set an option of the solver; repeatable."),
-    ] = None,
-    tolerance: Annotated[
-        float | None,
-        typer.Option(
-            "--tolerance",
-            metavar="NUMBER",
-            parser=number,
-            help="Relative residual wanted in every step.  [dim]\\[scene's, or 1e-4][/dim]",
-        ),
-    ] = None,
-    max_iterations: Annotated[
-        int | None,
-        typer.Option(
-            "--max-iterations", metavar="COUNT", parser=whole_number, help="Iteration limit of a step."
-        ),
-    ] = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            "--threads",
-            metavar="COUNT",
-            parser=whole_number,
-            help="For the solver; the result has the same bits.  [dim]\\[scene's, or 1][/dim]",
-        ),
-    ] = None,
+    solver: SolverName = None,
+    option: SolverOptions = None,
+    tolerance: Tolerance = None,
+    max_iterations: MaxIterations = None,
+    threads: Threads = None,
     on_failure: Annotated[
         str | None,
         typer.Option(
@@ -135,7 +90,7 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", metavar="", help="Go on from the recording's last checkpoint.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", metavar="", help="Show no bar and no table.")] = False,
+    quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print a summary as JSON.")] = False,
 ) -> None:
     """Move a scene through time and print the certificate of the run.
@@ -147,120 +102,31 @@ def run(
     from nonsmooth.view.run_tables import run_report
 
     recording = _recording(record, every, interval, resume)
+    kept, go_on = "nothing was recorded", "; --record FILE would keep it"
+    if recording is not None:
+        kept, go_on = f"{recording.path} is kept", "; the same command with --resume goes on"
     with compile_notice():
-        summary, found = _find_scene(scene, parameters or [])
-        given = {
-            "duration": duration, "step": step, "law": law, "solver": solver, "tolerance": tolerance,
-            "max_iterations": max_iterations, "threads": threads, "on_failure": on_failure,
-        }  # fmt: skip
-        said = {key: value for key, value in given.items() if value is not None}
-        settings = {**_DEFAULTS, **found.settings, **said}
-        result = _simulate(scene, found, settings, option or [], recording, resume, quiet)
+        found = find_scene(scene, parameters or [])
+        settings = found.with_settings(
+            duration=duration, step=step, law=law, solver=solver, tolerance=tolerance,
+            max_iterations=max_iterations, threads=threads, on_failure=on_failure,
+        )  # fmt: skip
+        result = simulate_scene(
+            scene, found.system, settings, option or [], kept=lambda: kept, go_on=go_on, quiet=quiet,
+            record=recording, resume=resume,
+        )  # fmt: skip
     if as_json:
         answer = run_as_json(scene, result)
         typer.echo(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False))
     elif not quiet:
-        OUT.print(Text.assemble((scene, "bold"), f": {summary}" if summary else ""), soft_wrap=True)
+        OUT.print(
+            Text.assemble((scene, "bold"), f": {found.summary}" if found.summary else ""), soft_wrap=True
+        )
         OUT.print(run_report(result))
         if record is not None:
             OUT.print(f"\nRecorded in {record}", soft_wrap=True)
     if result.certificate.failed:
         raise typer.Exit(2)
-
-
-def _simulate(
-    name: str,
-    scene: Scene,
-    settings: dict[str, Any],
-    options: list[str],
-    recording: Recording | None,
-    resume: bool,
-    quiet: bool,
-) -> Run:
-    """Run it with a bar; Ctrl-C and a step that failed end the command with a sentence."""
-    from nonsmooth._cli_solver import solver_with
-    from nonsmooth.integrators import simulate
-    from nonsmooth.solvers import SolveError
-
-    solver = solver_with(settings.pop("solver", "auto"), options)
-    bar = nullcontext(_no_bar) if quiet else progress_bar(name)
-    reached = (0, 0)
-
-    def progress(done: int, total: int, what: str) -> None:
-        nonlocal reached
-        reached = done, total
-        move(done, total, what)
-        if wants_stop() and done < total:
-            raise KeyboardInterrupt
-
-    kept = "nothing was recorded" if recording is None else f"{recording.path} is kept"
-    try:
-        with warnings.catch_warnings(), _ctrl_c_waits() as wants_stop, bar as move:
-            warnings.simplefilter("ignore", ToleranceWarning)  # the table and the exit code say it
-            return simulate(
-                scene.system, solver=solver, record=recording, resume=resume, progress=progress, **settings
-            )
-    except KeyboardInterrupt:
-        cure = (
-            "--record FILE would keep it" if recording is None else "the same command with --resume goes on"
-        )
-        done, total = reached
-        ERR.print(f"Interrupted after {done} of {total} steps: {kept}; {cure}.", soft_wrap=True)
-        raise typer.Exit(130) from None
-    except SolveError as error:
-        residual, status = error.solution.certificate.residual, error.solution.status
-        what = f"step {reached[0] + 1} ended as '{status}' at a residual of {residual:.1e}: {kept}"
-        cure = "try another --solver, or go on with --on-failure count"
-        ERR.print(Text("Error:", "bold red"), f"{what}; {cure}", soft_wrap=True)
-        raise typer.Exit(2) from None
-
-
-def _no_bar(done: int, total: int, what: str) -> None:
-    """Show nothing."""
-
-
-@contextmanager
-def _ctrl_c_waits() -> Iterator[Callable[[], bool]]:
-    """Let the first Ctrl-C wait for the end of a step; give the function that tells whether there was one.
-
-    A second one interrupts at once.
-    """
-    before = signal.getsignal(signal.SIGINT)
-    pressed = False
-
-    def press(number: int, frame: object) -> None:
-        nonlocal pressed
-        pressed = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    signal.signal(signal.SIGINT, press)
-    try:
-        yield lambda: pressed
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _find_scene(name: str, parameters: list[str]) -> tuple[str, Scene]:
-    """Read a scene file, or build a ready-made scene; return its summary and itself."""
-    import inspect
-    import typing
-
-    from nonsmooth._cli_solver import values_of
-    from nonsmooth.io import Scene, read_scene
-    from nonsmooth.scenes import SCENES
-
-    path = Path(name)
-    if path.is_file() or (path.exists() and name not in SCENES):
-        if parameters:
-            raise OptionError(f"--set {parameters[0]}: {name} is a file, and its values are set in it")
-        return "", read_scene(name)
-    if name not in SCENES:
-        raise OptionError(f"{name!r} is neither a file nor a ready-made scene: {advice(name, list(SCENES))}")
-    build = SCENES[name].build
-    hints = typing.get_type_hints(build)
-    valid = {key: hints[key] for key in inspect.signature(build).parameters}
-    values = values_of("--set", f"scene {name} has no parameter", parameters, valid)
-    return SCENES[name].summary, Scene(build(**values), {})
 
 
 def _recording(

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from nonsmooth._cli_errors import Commands, advice
 from nonsmooth._cli_parts import check_target, compile_notice, examples, number, whole_number
+from nonsmooth._cli_record import RECORD_EXAMPLES, record_problems
 from nonsmooth._cli_run import INSPECT_EXAMPLES, RUN_EXAMPLES, inspect, run
 from nonsmooth.errors import OptionError
 from nonsmooth.view.console import ERR, OUT, progress_bar
@@ -123,6 +124,7 @@ def _list(
         from nonsmooth.library import NAMED
 
         OUT.print(name_list("Problems", [(each.name, each.summary, each.source) for each in NAMED.values()]))
+        _list_shipped()
 
 
 def _list_scenes() -> None:
@@ -136,6 +138,16 @@ def _list_scenes() -> None:
         for each in SCENES.values()
     ]
     OUT.print(name_list("Scenes", rows))
+
+
+def _list_shipped() -> None:
+    from nonsmooth.io import read_fclib
+    from nonsmooth.library import shipped_problems
+    from nonsmooth.view.tables import name_list
+
+    infos = {name: read_fclib(path).info for name, path in shipped_problems().items()}
+    rows = [(name, info.title, info.math_info) for name, info in infos.items()]
+    OUT.print(name_list("Problems in FCLib's format", rows))
 
 
 def _list_experiments() -> None:
@@ -162,7 +174,7 @@ def _list_experiments() -> None:
 def _solve(
     problem: Annotated[
         str,
-        typer.Argument(metavar="PROBLEM", help="A problem file (HDF5), or a library problem."),
+        typer.Argument(metavar="PROBLEM", help="A problem file (HDF5, Siconos text), or a library problem."),
     ],
     solver: Annotated[
         str,
@@ -254,22 +266,27 @@ def _solve(
 
 def _find_problem(name: str) -> tuple[str, str, ContactProblem]:
     """Read a file, or build a problem of the library; return its name, its summary and itself."""
-    from nonsmooth.io import read_problem
-    from nonsmooth.library import NAMED
+    from nonsmooth.io import read_fclib, read_problem
+    from nonsmooth.library import NAMED, shipped_problems
 
-    if not Path(name).exists() and name in NAMED:
+    if Path(name).exists():
+        return name, "", read_problem(name)
+    if name in NAMED:
         return name, NAMED[name].summary, NAMED[name].build()
-    if not Path(name).exists():
-        raise OptionError(
-            f"{name!r} is neither a file nor a problem of the library: {advice(name, list(NAMED))}"
-        )
-    return name, "", read_problem(name)
+    shipped = shipped_problems()
+    if name in shipped:
+        file = read_fclib(shipped[name])
+        return name, file.info.title, file.problem
+    raise OptionError(
+        f"{name!r} is neither a file nor a problem of the library: {advice(name, [*NAMED, *shipped])}"
+    )
 
 
 # ---- run and inspect --------------------------------------------------------------------------------
 
 app.command("run", epilog=RUN_EXAMPLES)(run)
 app.command("inspect", epilog=INSPECT_EXAMPLES)(inspect)
+app.command("record-problems", epilog=RECORD_EXAMPLES)(record_problems)
 
 
 # ---- experiment -------------------------------------------------------------------------------------

@@ -45,7 +45,8 @@ class Frame:
     numbers: dict[str, float]
     """Scalars of the step by name: contacts, kinetic_energy, potential_energy, contact_work (J), …"""
     solution: Solution
-    """The step's problem and its solution with the whole certificate."""
+    """The step's problem, `solution.problem`, and its solution with the whole certificate. They do not change
+    with the next step: an observer may keep them, or write them to a file."""
 
     def force_on(self, body: int) -> Floats:
         """Sum of the contact forces on a body, (3,) in N, world frame: the mean over the step."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import math
 import os
 import secrets
 import shutil
@@ -16,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nonsmooth.errors import FileFormatError
+from nonsmooth.errors import FileFormatError, UnsupportedError
 
 FilePath = str | os.PathLike[str]
 
@@ -148,8 +149,30 @@ def open_file(path: FilePath, kind: FileKind, *, growing: bool = False) -> Node:
 
     Say `growing` where the file may still be written, or was when its writer was killed.
     """
+    root = open_hdf5(path, kind.writer, growing=growing)
+    try:
+        with suspicion(path):
+            _check_header(root, kind)
+    except BaseException:
+        root.node.close()
+        raise
+    return root
+
+
+def open_hdf5(path: FilePath, writer: str, *, growing: bool = False) -> Node:
+    """Open any HDF5 file; the caller closes `node`. `writer` says in messages what writes such files."""
     import h5py
 
+    check_readable(path)
+    if not h5py.is_hdf5(path):
+        raise FileFormatError(f"{path} is not an HDF5 file: give a file that {writer} wrote")
+    with suspicion(path):
+        file = _open_growing(path) if growing else h5py.File(path, "r")
+        return Node(file, path, os.path.getsize(path), "")
+
+
+def check_readable(path: FilePath) -> None:
+    """Raise what the system says, with the path, if there is no regular file that may be read."""
     try:
         if not os.path.isfile(path):
             os.stat(path)
@@ -158,17 +181,6 @@ def open_file(path: FilePath, kind: FileKind, *, growing: bool = False) -> Node:
             pass
     except OSError as error:
         raise type(error)(f"cannot read {path}: {error.strerror or error}") from error
-    if not h5py.is_hdf5(path):
-        raise FileFormatError(f"{path} is not an HDF5 file: give a file that {kind.writer} wrote")
-    with suspicion(path):
-        file = _open_growing(path) if growing else h5py.File(path, "r")
-        try:
-            root = Node(file, path, os.path.getsize(path), "")
-            _check_header(root, kind)
-        except BaseException:
-            file.close()
-            raise
-    return root
 
 
 def _open_growing(path: FilePath) -> Any:
@@ -195,7 +207,7 @@ def suspicion(path: FilePath) -> Iterator[None]:
     """Turn what the HDF5 library finds wrong into the sentence that the file is damaged."""
     try:
         yield
-    except FileFormatError:
+    except (FileFormatError, UnsupportedError):
         raise
     except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, MemoryError) as error:
         cause = " ".join(str(error).split())
@@ -316,10 +328,11 @@ class Node:
         return f"{self.path}: dataset {self.prefix + name!r}"
 
     def check_size(self, name: str, dataset: Any, *, compressed: bool = False) -> None:
-        """Raise if the dataset is larger than the file can hold."""
+        """Raise if the dataset, or one of its chunks, is larger than the file can hold."""
         most = self.file_size * (_LARGEST_RATIO if compressed else 1)
-        if dataset.size is None or dataset.size * dataset.dtype.itemsize > most:
-            raise FileFormatError(
-                f"{self._place(name)} declares the shape {dataset.shape}, which does not fit into the "
-                f"{self.file_size} bytes of the file: it is damaged or compressed"
-            )
+        for what, shape in (("shape", dataset.shape), ("chunks", dataset.chunks or ())):
+            if shape is None or math.prod(shape) * dataset.dtype.itemsize > most:
+                raise FileFormatError(
+                    f"{self._place(name)} declares the {what} {shape}, which does not fit into the "
+                    f"{self.file_size} bytes of the file: it is damaged or compressed"
+                )

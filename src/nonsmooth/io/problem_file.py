@@ -4,7 +4,10 @@
     problem = read_problem("failing.h5")
     solution = solve(problem, initial=read_initial("failing.h5"))
 
-Layout of a file, version 1 (numbers are float64, indices and counts int64 or int32):
+`read_problem` and `read_initial` take the files of others too, and tell them apart by their content:
+FCLib's (`fclib`) and the text files of Siconos (`siconos_text`).
+
+Layout of our own file, version 1 (numbers are float64, indices and counts int64 or int32):
 
     /                   attributes: format = "nonsmooth-problem", version = 1,
                         form = "matrices", "blocks" or "delassus", law = "coulomb", "pyramid(8)", …
@@ -28,7 +31,7 @@ no larger than the file itself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,11 +44,16 @@ from nonsmooth.io._hdf5 import (
     FileKind,
     FilePath,
     Node,
+    check_readable,
     new_file,
+    open_hdf5,
     reading,
+    suspicion,
     write_header,
     write_text,
 )
+from nonsmooth.io.fclib import is_fclib, read_fclib
+from nonsmooth.io.siconos_text import read_siconos
 from nonsmooth.problem.contact_problem import ContactProblem
 
 if TYPE_CHECKING:
@@ -110,10 +118,40 @@ def write_problem(problem: ContactProblem, path: FilePath, *, solution: Solution
 
 
 def read_problem(path: FilePath) -> ContactProblem:
-    """Read a problem that `write_problem` wrote.
+    """Read a problem that `write_problem` wrote, an FCLib file, or a text file of Siconos.
 
-    Raises `FileFormatError` if the file is not such a file, is damaged, or holds no valid problem.
+    Raises `FileFormatError` if the file is none of them, is damaged, or holds no valid problem.
     """
+    kind = _format_of(path)
+    if kind == "fclib":
+        return read_fclib(path).problem
+    return read_siconos(path) if kind == "siconos" else _read_own(path)
+
+
+def read_initial(path: FilePath) -> NDArray[np.float64]:
+    """Read the impulses of a stored solution as a warm start: contacts, then joint rows, in N·s.
+
+    An FCLib file may hold guesses too: what has the smallest residual is taken.
+    """
+    kind = _format_of(path)
+    if kind == "fclib":
+        found = read_fclib(path).initial
+        if found is None:
+            raise FileFormatError(f"{path} holds no solution and no guess: start without --initial")
+        return found
+    if kind == "siconos":
+        raise FileFormatError(f"{path} is a text file of Siconos, which holds a problem and no solution")
+    with reading(path, _KIND) as file:
+        if not file.has("solution"):
+            raise FileFormatError(
+                f"{path} holds no solution: write it with write_problem(problem, path, solution=solution)"
+            )
+        stored = file.group("solution")
+        impulses, joints = _read(stored, "impulses"), _read(stored, "joint_impulses")
+    return np.concatenate([impulses.ravel(), joints.ravel()])
+
+
+def _read_own(path: FilePath) -> ContactProblem:
     with reading(path, _KIND) as file:
         form, law = file.text("form"), file.text("law")
         if form not in _FORMS:
@@ -124,21 +162,28 @@ def read_problem(path: FilePath) -> ContactProblem:
         data["free_velocity"] = np.concatenate([data["free_velocity"].ravel(), joints.ravel()])
         data["joint_rows"] = joints.size
     try:
-        return ContactProblem(**data, law=law)
+        return ContactProblem(**data, law=law, allow_asymmetry=True)
     except NonsmoothError as error:
         raise FileFormatError(f"{path} holds no valid problem: {error}") from error
 
 
-def read_initial(path: FilePath) -> NDArray[np.float64]:
-    """Read the impulses of a stored solution as a warm start: contacts, then joint rows, in N·s."""
-    with reading(path, _KIND) as file:
-        if not file.has("solution"):
-            raise FileFormatError(
-                f"{path} holds no solution: write it with write_problem(problem, path, solution=solution)"
-            )
-        stored = file.group("solution")
-        impulses, joints = _read(stored, "impulses"), _read(stored, "joint_impulses")
-    return np.concatenate([impulses.ravel(), joints.ravel()])
+def _format_of(path: FilePath) -> Literal["own", "fclib", "siconos"]:
+    """What a file seems to be. Its reader then says what is wrong with it."""
+    import h5py
+
+    check_readable(path)
+    if not h5py.is_hdf5(path):
+        with open(path, "rb") as file:
+            start = file.read(64).split()
+        if start and start[0] in (b"2", b"3"):  # the dimension of the contacts
+            return "siconos"
+        raise FileFormatError(
+            f"{path} is not an HDF5 file and not a text file of Siconos: give a file that write_problem, "
+            "FCLib or Siconos wrote"
+        )
+    root = open_hdf5(path, _KIND.writer)
+    with suspicion(path), root.node:
+        return "fclib" if "format" not in root.node.attrs and is_fclib(root) else "own"
 
 
 # ---- writing ------------------------------------------------------------------------------------------

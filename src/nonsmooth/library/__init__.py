@@ -3,5 +3,6 @@
 from nonsmooth.library.named import NAMED, NamedProblem, by_name
 from nonsmooth.library.packing import sphere_packing
 from nonsmooth.library.random_problems import random_problem
+from nonsmooth.library.shipped import shipped_problems
 
-__all__ = ["NAMED", "NamedProblem", "by_name", "random_problem", "sphere_packing"]
+__all__ = ["NAMED", "NamedProblem", "by_name", "random_problem", "shipped_problems", "sphere_packing"]

@@ -205,6 +205,25 @@ def factored_islands(form, parent, label):
 
 
 @allocating_kernel
+def sparse_islands(start, column, island):
+    """Fill in the island of every block, 0, 1, …, by union and find over the blocks that N couples."""
+    blocks = start.shape[0] - 1
+    parent = np.arange(blocks)
+    for i in range(blocks):
+        for e in range(start[i], start[i + 1]):
+            a, b = _root(parent, i), _root(parent, column[e])
+            parent[max(a, b)] = min(a, b)
+    count = 0
+    for i in range(blocks):
+        first = _root(parent, i)
+        if first == i:
+            island[i] = count
+            count += 1
+        else:
+            island[i] = island[first]
+
+
+@allocating_kernel
 def factored_pattern(bodies, body_start, body_blocks, ground, start):
     """Count, into start[1:], the distinct blocks that share a moving body with each block."""
     blocks = bodies.shape[0]

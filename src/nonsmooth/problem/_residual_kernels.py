@@ -5,8 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._jit import inlined_kernel, kernel
+from nonsmooth._jit import allocating_kernel, inlined_kernel, kernel
 from nonsmooth.problem._cone_kernels import project_contact, tilt
+from nonsmooth.problem._operator_kernels import apply
+
+_EPSILON = float(np.finfo(float).eps)
 
 
 class Cones(NamedTuple):
@@ -62,19 +65,71 @@ def squared_residuals(cones, x, u, out):
 
 
 @kernel
-def squared_sizes(cones, x, out):
-    """Fill out (blocks,) with |γ|²/ρ, in J."""
-    for i in range(x.shape[0]):
-        out[i] = weighted_square(cones, i, x[i, 0], x[i, 1], x[i, 2])
+def block_weights(diagonal, components, weight):
+    """Fill in ρ of every row (blocks, 3) from the 3×3 blocks on N's diagonal, whose padding rows have 1."""
+    for i in range(diagonal.shape[0]):
+        if i < components.shape[0]:
+            trace = 0.0
+            for k in range(components[i]):
+                trace += diagonal[i, k, k]
+            weight[i, 0] = weight[i, 1] = weight[i, 2] = components[i] / trace
+        else:
+            for k in range(3):
+                weight[i, k] = 1.0 / diagonal[i, k, k]
 
 
-@kernel
-def squared_velocities(cones, u, out):
-    """Fill out (blocks,) with ρ |u|², in J."""
-    for i in range(u.shape[0]):
-        out[i] = 0.0
+@allocating_kernel
+def island_scales(cones, q, island, share, idle):
+    """Fill in the scale S of every island: the residual of zero impulses, at least a `share` of the
+    free velocities. Returns the residual of zero impulses over all islands. In √J.
+    """
+    moving, zero = np.zeros(idle.shape[0]), np.zeros((q.shape[0], 3))
+    idle[:] = 0.0
+    total = 0.0
+    for i in range(q.shape[0]):
+        s = tilting_term(cones, i, q[i, 1], q[i, 2])
+        r0, r1, r2 = natural_map(cones, i, zero, q[i, 0], q[i, 1], q[i, 2], s)
+        square = weighted_square(cones, i, r0, r1, r2)
+        total += square
+        idle[island[i]] += square
         for k in range(3):
-            out[i] += u[i, k] * u[i, k] * cones.weight[i, k]
+            moving[island[i]] += q[i, k] * q[i, k] * cones.weight[i, k]
+    for j in range(idle.shape[0]):
+        idle[j] = max(math.sqrt(idle[j]), share * math.sqrt(moving[j]))
+    return math.sqrt(total)
+
+
+@allocating_kernel
+def relative_residual(cones, island, scale, x, u):
+    """Largest relative natural map over the islands, for impulses x with velocities u (blocks, 3).
+
+    Not less than the rounding of the impulses: below that γ − Π_K(γ − …) says nothing. NaN stays NaN.
+    """
+    residual, size = np.zeros(scale.shape[0]), np.zeros(scale.shape[0])
+    for i in range(x.shape[0]):
+        s = tilting_term(cones, i, u[i, 1], u[i, 2])
+        r0, r1, r2 = natural_map(cones, i, x, u[i, 0], u[i, 1], u[i, 2], s)
+        residual[island[i]] += weighted_square(cones, i, r0, r1, r2)
+        size[island[i]] += weighted_square(cones, i, x[i, 0], x[i, 1], x[i, 2])
+    worst = 0.0
+    for j in range(scale.shape[0]):
+        part = math.sqrt(max(residual[j], _EPSILON * _EPSILON * size[j]))
+        if math.isnan(residual[j]) or math.isnan(size[j]):
+            return math.nan
+        if part > 0.0:
+            worst = max(worst, part / scale[j] if scale[j] > 0.0 else math.inf)
+    return worst
+
+
+@allocating_kernel
+def residual_of_impulses(form, bodies, cones, q, island, scale, x):
+    """The same for impulses alone: u = N x + q. `bodies` is the length of A x in the factored form."""
+    u = np.empty_like(x)
+    apply(form, x, np.empty((bodies, 6)), u)
+    for i in range(x.shape[0]):
+        for k in range(3):
+            u[i, k] += q[i, k]
+    return relative_residual(cones, island, scale, x, u)
 
 
 @kernel

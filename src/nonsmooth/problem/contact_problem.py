@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem import _checks as check
 from nonsmooth.problem._body_rows import block_velocities, matrix_of_blocks, rows_by_body, stacked
-from nonsmooth.problem._residual_kernels import Cones
+from nonsmooth.problem._residual_kernels import Cones, block_weights
 from nonsmooth.problem.laws import COULOMB, Law
 from nonsmooth.problem.layout import Layout, group_rows
 from nonsmooth.problem.mass import (
@@ -24,6 +24,7 @@ from nonsmooth.problem.mass import (
     check_mass_matrix,
     mass_from_blocks,
 )
+from nonsmooth.problem.momentum import generalised_impulse, velocity_after
 from nonsmooth.problem.operator import DelassusOperator, ExplicitOperator, FactoredOperator, ProductOperator
 from nonsmooth.problem.scales import Scales
 
@@ -61,6 +62,7 @@ class ContactProblem:
         free_velocity: q = [D G]ᵀ M⁻¹ k + b, to go with `delassus`.
         joint_rows: with `delassus`, how many of its last rows are joint rows.
         law: "coulomb" (default), "relaxed", "pyramid(8)", or a `Law`.
+        allow_asymmetry: take M or W as it is though it is far from symmetric, as files of others may be.
     """
 
     law: Law
@@ -98,6 +100,7 @@ class ContactProblem:
         free_velocity: ArrayLike | None = None,
         joint_rows: int = 0,
         law: Law | str = COULOMB,
+        allow_asymmetry: bool = False,
     ) -> None:
         self.law = Law.parse(law)
         self.mass = self.jacobian = self.bodies = self.momentum = None
@@ -117,7 +120,9 @@ class ContactProblem:
                 )
             if free_velocity is None:
                 raise ProblemError("free_velocity is missing: a problem given by delassus needs it")
-            self._init_from_delassus(delassus, free_velocity, friction, components, joint_rows)
+            self._init_from_delassus(
+                delassus, free_velocity, friction, components, joint_rows, allow_asymmetry
+            )
         else:
             if mass is None or jacobian is None:
                 raise ProblemError(
@@ -140,12 +145,15 @@ class ContactProblem:
                     raise ProblemError(
                         f"{name} goes with a jacobian of blocks (contacts, 2, d, 6): leave it out here"
                     )
-                self._init_from_matrices(mass, jacobian, friction, components, joint_jacobian)
+                self._init_from_matrices(
+                    mass, jacobian, friction, components, joint_jacobian, allow_asymmetry
+                )
             self._init_right_hand_side(momentum, bias, joint_bias)
         check.movable(np.einsum("bkk->bk", self.operator.diagonal_blocks), self.layout)
         for value in self.__dict__.values():
             check.freeze(value)
         self._sealed = True
+        _ = self.scales  # what every solve needs first
 
     def __setattr__(self, name: str, value: Any) -> None:
         if getattr(self, "_sealed", False):
@@ -164,13 +172,20 @@ class ContactProblem:
     # ---- construction -------------------------------------------------------------------------
 
     def _init_from_delassus(
-        self, delassus: Any, free_velocity: Any, friction: Any, components: Any, joint_rows: int
+        self,
+        delassus: Any,
+        free_velocity: Any,
+        friction: Any,
+        components: Any,
+        joint_rows: int,
+        allow_asymmetry: bool,
     ) -> None:
         self.delassus = check.matrix("delassus", delassus)
         size = self.delassus.shape[0]
         if self.delassus.shape[1] != size:
             raise ProblemError(f"delassus has shape {self.delassus.shape}: it must be square")
-        check.nearly_symmetric("delassus", self.delassus)
+        if not allow_asymmetry:
+            check.nearly_symmetric("delassus", self.delassus)
         if not 0 <= joint_rows <= size:
             raise ProblemError(f"joint_rows is {joint_rows}: it must lie between 0 and {size}, the size of W")
         self._init_contacts(friction, components, size - joint_rows)
@@ -242,7 +257,13 @@ class ContactProblem:
         self.operator = FactoredOperator.of_rows(self.layout, body_mass, pairs, rows)
 
     def _init_from_matrices(
-        self, mass: Any, jacobian: Any, friction: Any, components: Any, joint_jacobian: Any
+        self,
+        mass: Any,
+        jacobian: Any,
+        friction: Any,
+        components: Any,
+        joint_jacobian: Any,
+        allow_asymmetry: bool,
     ) -> None:
         self.mass = check.matrix("mass", mass)
         size = self.mass.shape[0]
@@ -251,7 +272,7 @@ class ContactProblem:
                 f"mass has shape {self.mass.shape}: it must be square; blocks per body go with a jacobian "
                 "of blocks (contacts, 2, d, 6)"
             )
-        check_mass_matrix(self.mass)
+        symmetric = check_mass_matrix(self.mass, allow_asymmetry)
         self.jacobian = check.matrix("jacobian", jacobian)
         if self.jacobian.shape[0] != size:
             raise ProblemError(
@@ -269,14 +290,14 @@ class ContactProblem:
             )
         both = stacked(self.jacobian, self.joint_jacobian)
         both.eliminate_zeros()
-        for body_mass in body_masses(self.mass):
+        for body_mass in body_masses(self.mass) if symmetric else ():
             found = rows_by_body(body_mass, both, self.components)
             if found is not None:
                 self.layout, pairs, rows = found
                 self._mass = body_mass
                 self.operator = FactoredOperator.of_rows(self.layout, body_mass, pairs, rows)
                 return
-        self._mass = MatrixMass(self.mass)
+        self._mass = MatrixMass(self.mass, symmetric)
         joints = self.joint_jacobian.shape[1]
         self.layout = Layout(self.components, group_rows(np.zeros((joints, 1), dtype=np.int64)))
         self.operator = ProductOperator(self.layout, self._mass, both)
@@ -328,15 +349,10 @@ class ContactProblem:
     @cached_property
     def cones(self) -> Cones:
         """Cone, weight ρ and tilting of every block, for the kernels."""
-        blocks = self.operator.diagonal_blocks
-        diagonal = np.stack([blocks[:, 0, 0], blocks[:, 1, 1], blocks[:, 2, 2]], axis=1)
-        weight = np.ones((self.layout.blocks, 3))
-        contact, padding = self.layout.contacts, self.layout.padding
-        trace = np.where(padding, 0.0, diagonal)[:contact].sum(axis=1)
-        weight[:contact] = (self.components / trace)[:, None]
-        weight[contact:] = np.where(padding[contact:], 1.0, 1.0 / diagonal[contact:])
+        weight = np.empty((self.layout.blocks, 3))
+        block_weights(self.operator.diagonal_blocks, self.components, weight)
         friction = np.zeros(self.layout.blocks)
-        friction[:contact] = np.where(self.components > 1, self.friction, 0.0)
+        friction[: self.contacts] = self.friction * (self.components > 1)
         check.freeze(friction)
         check.freeze(weight)
         return Cones(friction, self.layout.free, weight, self.law.sides, 1.0 if self.law.exact else 0.0)
@@ -349,7 +365,7 @@ class ContactProblem:
     @cached_property
     def free_blocks(self) -> Floats:
         """q, the velocity of contacts and joint rows without impulses, as (blocks, 3)."""
-        blocks = self.layout.pad(np.concatenate([self.free_velocity, self.joint_free_velocity]))
+        blocks = self.layout.pad(self._joined(self.free_velocity, self.joint_free_velocity))
         check.freeze(blocks)
         return blocks
 
@@ -357,16 +373,11 @@ class ContactProblem:
         """v = M⁻¹(k + D γ + G λ) in m/s and rad/s."""
         if self._mass is None or self.momentum is None:
             raise ProblemError("this problem was given by its Delassus matrix: masses and v are not known")
-        return self._mass.solve(self.momentum + self.generalised_impulse(impulses, joint_impulses))
+        return velocity_after(self, self.blocks_of(impulses, joint_impulses))
 
     def generalised_impulse(self, impulses: ArrayLike, joint_impulses: ArrayLike = ()) -> Floats:
         """D γ + G λ, in N·s and N·m·s."""
-        blocks = self.blocks_of(impulses, joint_impulses)
-        if isinstance(self.operator, FactoredOperator) and isinstance(self._mass, BodyMass):
-            weighted = self.operator.weighted_velocity(blocks)
-            return self._mass.collect(self._mass.unweight(weighted))
-        gamma, joint = self._split(self.layout.unpad(blocks))
-        return np.asarray(self.jacobian @ gamma + self.joint_jacobian @ joint)
+        return generalised_impulse(self, self.blocks_of(impulses, joint_impulses))
 
     def blocks_of(self, impulses: ArrayLike, joint_impulses: ArrayLike = ()) -> Floats:
         """Arrange impulses of contacts and joint rows as (blocks, 3), after a check of their lengths."""
@@ -376,21 +387,7 @@ class ContactProblem:
                 f"impulses have shape {gamma.shape} and joint_impulses {joint.shape}: this problem has "
                 f"{self.layout.contact_rows} contact components and {self.joint_rows} joint rows"
             )
-        return self.layout.pad(np.concatenate([gamma, joint]))
-
-    def momentum_error(
-        self, velocity: Floats, impulses: Floats, joint_impulses: Floats
-    ) -> tuple[float, float]:
-        """|M v − k − Dγ − Gλ|: the largest entry (N·s), and the M⁻¹-norm relative to its largest term."""
-        assert self._mass is not None
-        impulse = self.generalised_impulse(impulses, joint_impulses)
-        error = self._mass.multiply(velocity) - self.momentum - impulse
-        sizes = [self._mass.energy(x) for x in (error, self.momentum, impulse)]
-        scale = max(sizes[1:])
-        relative = 0.0 if sizes[0] == 0.0 else float(np.sqrt(sizes[0] / scale)) if scale > 0.0 else np.inf
-        if np.isnan(sizes[0]):
-            relative = np.nan
-        return float(np.abs(error).max(initial=0.0)), relative
+        return self.layout.pad(self._joined(gamma, joint))
 
     def mass_matrix(self) -> Any:
         """M as a scipy sparse array."""
@@ -424,6 +421,10 @@ class ContactProblem:
         return other
 
     # ---- small helpers --------------------------------------------------------------------------
+
+    @staticmethod
+    def _joined(contact: Floats, joint: Floats) -> Floats:
+        return np.concatenate([contact, joint]) if len(joint) else contact
 
     def _split(self, flat: Floats) -> tuple[Floats, Floats]:
         return flat[: self.layout.contact_rows].copy(), flat[self.layout.contact_rows :].copy()

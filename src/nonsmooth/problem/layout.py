@@ -8,6 +8,7 @@ the user's flat vector (contacts first, then joint rows) and the blocks.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ class Layout:
         """Number of blocks: contacts and joint blocks."""
         return len(self.components) + len(self.joint_groups)
 
-    @property
+    @cached_property
     def contact_rows(self) -> int:
         """Number of contact components, which come first in the flat vector."""
         return int(self.components.sum())
@@ -54,18 +55,20 @@ class Layout:
         """Length of the flat vector."""
         return len(self.slot)
 
-    @property
+    @cached_property
     def free(self) -> NDArray[np.uint8]:
         """1 for joint blocks, 0 for contacts."""
         flags = np.zeros(self.blocks, dtype=np.uint8)
         flags[self.contacts :] = 1
+        flags.setflags(write=False)
         return flags
 
-    @property
+    @cached_property
     def padding(self) -> NDArray[np.bool_]:
         """True in the (blocks, 3) array where no row of the flat vector stands."""
         mask = np.ones(3 * self.blocks, dtype=bool)
         mask[self.slot] = False
+        mask.setflags(write=False)
         return mask.reshape(self.blocks, 3)
 
     def pad(self, flat: Floats) -> Floats:

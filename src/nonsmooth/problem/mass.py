@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
 from nonsmooth.errors import ProblemError
+from nonsmooth.problem import _mass_kernels as kernels
 
 Floats = NDArray[np.float64]
 
@@ -28,6 +29,7 @@ class Mass(Protocol):
     """What the rest of the package asks of a mass matrix M."""
 
     size: int
+    symmetric: bool
 
     def multiply(self, velocity: Floats) -> Floats:
         """M v."""
@@ -45,6 +47,8 @@ class BodyMass:
     `body` and `slot` say where each generalised coordinate lives. Smaller blocks are filled up with
     an identity that no coordinate refers to.
     """
+
+    symmetric = True
 
     def __init__(self, blocks: Floats, body: NDArray[np.int64], slot: NDArray[np.int64]) -> None:
         self.blocks = blocks
@@ -121,6 +125,20 @@ class BodyMass:
             return np.asarray(np.einsum("bii->bi", blocks) * vectors)
         return np.asarray(np.einsum("bij,bj->bi", blocks, vectors))
 
+    def velocity(self, momentum: Floats, weighted: Floats) -> Floats:
+        """v = M⁻¹(k + L w) from k and the mass-weighted velocity w (bodies, 6) of the impulses."""
+        out = np.empty((self.bodies, 6))
+        kernels.velocity(self.lower_inverse, self.spread(momentum), weighted, out)
+        return self.collect(out)
+
+    def balance(self, velocity: Floats, momentum: Floats, weighted: Floats) -> tuple[float, float]:
+        """|M v − k − L w|: the largest entry (N·s), and the M⁻¹-norm relative to its largest term."""
+        before, speed = self.spread(momentum), self.spread(velocity)
+        largest, relative = kernels.balance(
+            self.blocks, self.lower, self.lower_inverse, before, weighted, speed
+        )
+        return largest, relative
+
     def energy(self, momentum: Floats) -> float:
         """pᵀM⁻¹p in J."""
         return float(np.sum(self.half_solve(self.spread(momentum)) ** 2))
@@ -131,12 +149,18 @@ class BodyMass:
 
 
 class MatrixMass:
-    """Any symmetric positive definite matrix, dense or sparse, factored once."""
+    """Any positive definite matrix, dense or sparse, factored once: by Cholesky where it is symmetric."""
 
-    def __init__(self, matrix: Any) -> None:
+    def __init__(self, matrix: Any, symmetric: bool = True) -> None:
         self.matrix = matrix
         self.size = matrix.shape[0]
-        if sp.issparse(matrix):
+        self.symmetric = symmetric
+        if not symmetric:
+            try:
+                self._solve = splu(sp.csc_array(matrix)).solve
+            except RuntimeError:  # exactly singular
+                raise ProblemError(_NOT_DEFINITE) from None
+        elif sp.issparse(matrix):
             self._solve = _sparse_factor(matrix).solve
         else:
             try:
@@ -154,8 +178,8 @@ class MatrixMass:
         return np.asarray(self._solve(momentum))
 
     def energy(self, momentum: Floats) -> float:
-        """pᵀM⁻¹p in J."""
-        return float(momentum @ self.solve(momentum))
+        """pᵀM⁻¹p in J; never negative, whatever an asymmetric M may do."""
+        return abs(float(momentum @ self.solve(momentum)))
 
 
 def mass_from_blocks(blocks: Floats) -> BodyMass:
@@ -181,15 +205,16 @@ def body_masses(matrix: Any) -> Iterator[BodyMass]:
             yield BodyMass(blocks, coordinate // width, coordinate % width)
 
 
-def check_mass_matrix(matrix: Any) -> None:
-    """Raise unless a square matrix is symmetric with a positive diagonal."""
+def check_mass_matrix(matrix: Any, allow_asymmetry: bool) -> bool:
+    """Raise unless a matrix has a positive diagonal and is symmetric, or need not be; tell if it is."""
     entries = sp.coo_array(matrix)
-    _check_symmetry(entries)
+    symmetric = _check_symmetry(entries, allow_asymmetry)
     _require(
         entries.diagonal() > 0.0,
         "mass has a zero or negative diagonal entry at index {}: masses and inertias must be positive; "
         "leave fixed bodies out of the mass matrix",
     )
+    return symmetric
 
 
 def _sparse_factor(matrix: Any) -> Any:
@@ -209,17 +234,20 @@ def _scaled(blocks: Floats) -> Floats:
     return np.asarray(blocks / (root[:, :, None] * root[:, None, :]))
 
 
-def _check_symmetry(entries: Any) -> None:
-    """Raise where |M_ij − M_ji| is not small against √(M_ii M_jj): no unit of length enters."""
+def _check_symmetry(entries: Any, allow_asymmetry: bool) -> bool:
+    """Tell whether |M_ij − M_ji| is small against √(M_ii M_jj), so that no unit of length enters."""
     difference = sp.coo_array(abs(entries - entries.T))
     row, column = difference.coords
     root = np.sqrt(np.abs(entries.diagonal()))
     excess = difference.data - _SYMMETRY * root[row] * root[column]
-    if np.any(excess > 0.0):
+    symmetric = not np.any(excess > 0.0)
+    if not symmetric and not allow_asymmetry:
         worst = int(np.argmax(excess))
         raise ProblemError(
-            f"mass is not symmetric at index ({int(row[worst])}, {int(column[worst])}): give (M + Mᵀ)/2"
+            f"mass is not symmetric at index ({int(row[worst])}, {int(column[worst])}): give (M + Mᵀ)/2, "
+            "or allow_asymmetry=True to take it as it is"
         )
+    return symmetric
 
 
 def _require(good: NDArray[np.bool_], message: str) -> None:

@@ -7,8 +7,9 @@ velocities (m/s); its entries are in 1/kg for forces at a point.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,9 +20,12 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from nonsmooth.problem import _operator_kernels as kernels
 from nonsmooth.problem._operator_kernels import BlockSparse, Factored
 from nonsmooth.problem.layout import Layout
-from nonsmooth.problem.mass import BodyMass, Mass
+from nonsmooth.problem.mass import BodyMass, MatrixMass
 
 Floats = NDArray[np.float64]
+
+_COLUMNS_AT_ONCE = 192
+"""Columns of a product with M⁻¹ that are held as a dense matrix."""
 
 _DENSE_EIGENVALUES = 60
 """Rows up to which eigenvalues come from a dense matrix."""
@@ -31,6 +35,9 @@ class DelassusOperator(ABC):
     """What every solver uses: apply N, form it, read its diagonal, estimate its largest eigenvalue."""
 
     layout: Layout
+
+    applies_by_kernel: ClassVar[bool] = True
+    """False where N x is not computed from `kernel_form`, but from what it was formed of."""
 
     @property
     def kernel_form(self) -> Factored | BlockSparse:
@@ -61,14 +68,19 @@ class DelassusOperator(ABC):
     @cached_property
     def islands(self) -> NDArray[np.int64]:
         """Number of the island of every block: blocks that act on each other, over any number of others."""
-        form, blocks = self.block_sparse, self.layout.blocks
-        pattern = sp.csr_array((np.ones(len(form.column)), form.column, form.start), shape=(blocks, blocks))
-        return np.asarray(connected_components(pattern, directed=False)[1], dtype=np.int64)
+        form, island = self.block_sparse, np.empty(self.layout.blocks, dtype=np.int64)
+        kernels.sparse_islands(form.start, form.column, island)
+        return island
+
+    @property
+    def work_rows(self) -> int:
+        """Number of bodies whose mass-weighted velocities A x kernels keep; one where they keep none."""
+        form = self.kernel_form
+        return form.body_count if isinstance(form, Factored) else 1
 
     def work(self) -> Floats:
-        """Room for the mass-weighted velocities A x, (bodies, 6); one row where it is not used."""
-        form = self.kernel_form
-        return np.zeros((form.body_count if isinstance(form, Factored) else 1, 6))
+        """Room for the mass-weighted velocities A x, (bodies, 6)."""
+        return np.zeros((self.work_rows, 6))
 
     def apply(self, x: Floats) -> Floats:
         """N x."""
@@ -200,7 +212,9 @@ class ExplicitOperator(DelassusOperator):
 class ProductOperator(DelassusOperator):
     """N = Pᵀ M⁻¹ P with P = [D G] and any mass: applied without forming, formed for the kernels."""
 
-    def __init__(self, layout: Layout, mass: Mass, jacobian: Any) -> None:
+    applies_by_kernel = False
+
+    def __init__(self, layout: Layout, mass: MatrixMass, jacobian: Any) -> None:
         self.layout = layout
         self._mass = mass
         self._jacobian = jacobian
@@ -212,7 +226,42 @@ class ProductOperator(DelassusOperator):
 
     @cached_property
     def block_sparse(self) -> BlockSparse:
-        """N formed as Pᵀ (M⁻¹ P)."""
-        dense = self._jacobian.toarray() if sp.issparse(self._jacobian) else self._jacobian
-        product = np.asarray(self._jacobian.T @ self._mass.solve(dense))
-        return ExplicitOperator(self.layout, 0.5 * (product + product.T)).block_sparse
+        """N formed as Pᵀ (M⁻¹ P), without what rounding leaves where N has nothing."""
+        product = sp.csr_array(sp.hstack([sp.csc_array(part) for _, part in self._columns()]))
+        if self._mass.symmetric:
+            product = 0.5 * (product + product.T)
+        return ExplicitOperator(self.layout, product).block_sparse
+
+    @cached_property
+    def diagonal_blocks(self) -> Floats:
+        """The 3×3 blocks N_ii, without forming N, which may be full though M and P are sparse."""
+        out = np.zeros((self.layout.blocks, 3, 3))
+        slot = self.layout.slot
+        for first, part in self._columns():
+            column = slot[first : first + part.shape[1]]
+            for k in range(3):
+                place = 3 * (column // 3) + k  # rows of the same block, where they exist
+                row = np.minimum(np.searchsorted(slot, place), len(slot) - 1)
+                own = np.flatnonzero(slot[row] == place)
+                out[column[own] // 3, k, column[own] % 3] = part[row[own], own]
+        if self._mass.symmetric:
+            out = 0.5 * (out + np.swapaxes(out, 1, 2))
+        return self._fill_padding(out)
+
+    @cached_property
+    def islands(self) -> NDArray[np.int64]:
+        """Number of the island of every block: what the coordinates that M couples connect."""
+        mass, rows, blocks = sp.coo_array(self._mass.matrix), sp.coo_array(self._jacobian), self.layout.blocks
+        coordinate = [*mass.coords[0], *rows.coords[0]]
+        other = [*mass.coords[1], *(self._mass.size + self.layout.slot[rows.coords[1]] // 3)]
+        size = self._mass.size + blocks
+        graph = sp.coo_array((np.ones(len(other)), (coordinate, other)), shape=(size, size))
+        label = connected_components(graph, directed=False)[1][self._mass.size :]
+        return np.unique(label, return_inverse=True)[1].astype(np.int64)
+
+    def _columns(self) -> Iterator[tuple[int, Floats]]:
+        """Columns of Pᵀ (M⁻¹ P), some at a time: the first one's number, and (rows, columns)."""
+        matrix = sp.csc_array(self._jacobian)
+        for first in range(0, max(matrix.shape[1], 1), _COLUMNS_AT_ONCE):
+            dense = matrix[:, first : first + _COLUMNS_AT_ONCE].toarray()
+            yield first, np.asarray(self._jacobian.T @ self._mass.solve(dense))

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._jit import inlined_kernel, kernel
+from nonsmooth._jit import allocating_kernel, inlined_kernel, kernel
 from nonsmooth.problem._cone_kernels import project_round_cone
-from nonsmooth.problem._operator_kernels import add_impulse, block_velocity, copy_into
-from nonsmooth.problem._residual_kernels import weighted_square
-from nonsmooth.solvers._local_kernels import solve_contact
+from nonsmooth.problem._operator_kernels import add_impulse, block_velocity, copy_into, weigh
+from nonsmooth.problem._residual_kernels import Cones, residual_of_impulses, weighted_square
+from nonsmooth.solvers._local_kernels import invert_blocks, solve_contact
 
 
 class Local(NamedTuple):
@@ -115,17 +115,26 @@ def plain_sweeps(eq, point, count, stop):
     return done, change
 
 
-@kernel
-def nesterov_sweeps(eq, point, answer, momentum, growth, count, stop):
+@allocating_kernel
+def nesterov_sweeps(
+    form, friction, free, weight, sides, tilting, block, inverse, multiplier, q, relaxation, symmetric,
+    island, scale, x, w, last, w_last, momentum, growth, count, stop,
+):  # fmt: skip
     """Sweeps with Nesterov momentum: x⁺ = sweep(y), y⁺ = x⁺ + β (x⁺ − x).
 
     Restarted when (y − x⁺)·(x⁺ − x) > 0, or when the sweep's change is more than `growth` times the
-    smallest since the last restart. momentum = (t_k, smallest change) lives on between calls.
+    smallest since the last restart. momentum = (t_k, smallest change) lives on between calls. The next
+    sweep starts at x, and `last` is the answer, whose true relative residual is returned too.
+
+    Arrays come one by one and the residual is computed here, because on small problems handing over
+    nested tuples, twice, takes longer than the sweeps.
     """
+    cones = Cones(friction, free, weight, sides, tilting)
+    eq = Equations(form, cones, Local(block, inverse, multiplier), q, relaxation, symmetric)
     change = math.inf
     done = 0
     while done < count and not change <= stop:
-        squared, along = full_sweep(eq, point.x, point.w, answer.x)
+        squared, along = full_sweep(eq, x, w, last)
         done += 1
         change = math.sqrt(squared)
         if along > 0.0 or change > growth * momentum[1]:
@@ -136,9 +145,40 @@ def nesterov_sweeps(eq, point, answer, momentum, growth, count, stop):
             momentum[0] = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
             momentum[1] = min(momentum[1], change)
             beta = (t - 1.0) / momentum[0]
-        _extrapolate(point.x, answer.x, beta)
-        _extrapolate(point.w, answer.w, beta)
-    return done, change
+        _extrapolate(x, last, beta)
+        _extrapolate(w, w_last, beta)
+    return done, change, residual_of_impulses(form, w.shape[0], cones, q, island, scale, last)
+
+
+@allocating_kernel
+def dash(
+    form, bodies, friction, free, weight, sides, tilting, diagonal, q, island, scale, whole, x,
+    growth, most, tolerance,
+):  # fmt: skip
+    """Sweeps with momentum from x, which becomes the answer, until its true residual is good enough.
+
+    Returns the number of sweeps and the residual. For contacts alone.
+    """
+    block, inverse, multiplier = np.empty_like(diagonal), np.empty_like(diagonal), np.zeros(x.shape[0])
+    invert_blocks(diagonal, free, block, inverse)
+    point, w, w_last = x.copy(), np.zeros((bodies, 6)), np.zeros((bodies, 6))
+    weigh(form, point, w)
+    copy_into(w_last, w)
+    momentum = np.array([1.0, math.inf])
+    cones = Cones(friction, free, weight, sides, tilting)
+    done, slack = 0, 1.0
+    residual = residual_of_impulses(form, bodies, cones, q, island, scale, x)
+    while done < most and not residual <= tolerance:
+        count = 1 if done == 0 else most - done  # what stands alone is solved by one visit
+        count, change, residual = nesterov_sweeps(
+            form, friction, free, weight, sides, tilting, block, inverse, multiplier, q, 1.0, False,
+            island, scale, point, w, x, w_last, momentum, growth, count, slack * tolerance * whole,
+        )  # fmt: skip
+        done += count
+        if math.isnan(residual) or change == 0.0:
+            break
+        slack *= 0.5 if done > 1 else 1.0
+    return done, residual
 
 
 @inlined_kernel

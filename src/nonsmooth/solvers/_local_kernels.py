@@ -15,6 +15,7 @@ from nonsmooth._jit import inlined_kernel, kernel
 
 _STEPS = 60
 _CLOSE = 1e-15  # a few roundings: a smaller number would be missed for ever
+_SOFTENING = 1e-6  # part of a singular contact block's mean diagonal that its local model gets on top
 
 
 @inlined_kernel
@@ -154,20 +155,40 @@ def solve_contact(W, inverse, mu, tilting, x0, x1, x2, u0, u1, u2, guess):
     return slide_relaxed(W, q0, q1, q2, mu, guess)
 
 
+@inlined_kernel
+def _invert(block, inverse, i):
+    """Inverse of a symmetric 3×3 block by cofactors; returns whether the block is far from singular."""
+    a, b, c = block[i, 0, 0], block[i, 0, 1], block[i, 0, 2]
+    d, e, f = block[i, 1, 1], block[i, 1, 2], block[i, 2, 2]
+    c00, c01, c02 = d * f - e * e, c * e - b * f, b * e - c * d
+    c11, c12, c22 = a * f - c * c, b * c - a * e, a * d - b * b
+    det = a * c00 + b * c01 + c * c02
+    inverse[i, 0, 0], inverse[i, 0, 1], inverse[i, 0, 2] = c00 / det, c01 / det, c02 / det
+    inverse[i, 1, 0], inverse[i, 1, 1], inverse[i, 1, 2] = c01 / det, c11 / det, c12 / det
+    inverse[i, 2, 0], inverse[i, 2, 1], inverse[i, 2, 2] = c02 / det, c12 / det, c22 / det
+    return det > 1e-10 * a * d * f
+
+
 @kernel
-def invert_blocks(block, inverse, singular):
-    """Inverses of symmetric 3×3 blocks by cofactors; `singular` marks those too close to it."""
+def invert_blocks(given, free, block, inverse):
+    """Fill in the symmetric parts of 3×3 blocks and their inverses; returns how many joints are singular.
+
+    A contact's singular block gets a little on its diagonal, so that sticking can be asked for in every
+    direction. Inverses of singular joints are left to the caller.
+    """
+    count = 0
     for i in range(block.shape[0]):
-        a, b, c = (
-            block[i, 0, 0],
-            0.5 * (block[i, 0, 1] + block[i, 1, 0]),
-            0.5 * (block[i, 0, 2] + block[i, 2, 0]),
-        )
-        d, e, f = block[i, 1, 1], 0.5 * (block[i, 1, 2] + block[i, 2, 1]), block[i, 2, 2]
-        c00, c01, c02 = d * f - e * e, c * e - b * f, b * e - c * d
-        c11, c12, c22 = a * f - c * c, b * c - a * e, a * d - b * b
-        det = a * c00 + b * c01 + c * c02
-        singular[i] = not det > 1e-10 * a * d * f
-        inverse[i, 0, 0], inverse[i, 0, 1], inverse[i, 0, 2] = c00 / det, c01 / det, c02 / det
-        inverse[i, 1, 0], inverse[i, 1, 1], inverse[i, 1, 2] = c01 / det, c11 / det, c12 / det
-        inverse[i, 2, 0], inverse[i, 2, 1], inverse[i, 2, 2] = c02 / det, c12 / det, c22 / det
+        for j in range(3):
+            for k in range(3):
+                block[i, j, k] = 0.5 * (given[i, j, k] + given[i, k, j])
+        if _invert(block, inverse, i):
+            continue
+        if free[i]:
+            inverse[i, 0, 0] = math.nan
+            count += 1
+            continue
+        softening = _SOFTENING * (block[i, 0, 0] + block[i, 1, 1] + block[i, 2, 2]) / 3.0
+        for k in range(3):
+            block[i, k, k] += softening
+        _invert(block, inverse, i)
+    return count

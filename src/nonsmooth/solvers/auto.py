@@ -9,7 +9,9 @@ convex, as long as the problem is small, and Lemke for small pyramids.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.base import Goal, Run, Solver, whole
+from nonsmooth.solvers.dash import Dash, dash
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.interior_point import InteriorPoint
 from nonsmooth.solvers.lemke import Lemke, lemke_unknowns
@@ -63,6 +66,10 @@ class Auto(Solver):
         whole("Auto", "lemke_unknowns", self.lemke_unknowns)
         whole("Auto", "threads", self.threads, 1)
 
+    def dash(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Dash | None:
+        """Sweep a small problem in one call."""
+        return dash(problem, initial, goal.tolerance, goal.max_iterations)
+
     def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
         """Start on a problem."""
         return _AutoRun(self, problem, initial, goal)
@@ -82,23 +89,35 @@ class Auto(Solver):
         return f"{blocks} blocks are too many for Newton's factorisation"
 
 
+@cache
+def _first(law: str, threads: int) -> Solver:
+    """The cheap method that is tried first."""
+    return APGD() if law == "pyramid" else GaussSeidel(threads=threads)
+
+
 class _AutoRun(Run):
     """The first method until it crawls, then the second one from where the first has come."""
 
     def __init__(self, solver: Auto, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
-        first: Solver = APGD() if problem.law.name == "pyramid" else GaussSeidel(threads=solver.threads)
+        first = _first(problem.law.name, solver.threads)
         self.solver, self.picked, self.why = solver, first, "its iterations are cheap and they converge"
         self.run = first.begin(problem, initial, goal)
         self.done = self.judged = 0
         self.window = max(solver.window, _WINDOW_PER_BLOCK * problem.layout.blocks)
-        self.reference = self.residual()
+        self.reference = math.inf
         self.on_trial, self.taken_over, self.fooled = True, False, 0
         self.first = (first, self.run)
 
     @property
     def impulses(self) -> Floats:
         return self.run.impulses
+
+    def residual(self) -> float:
+        """True relative residual; the first one that is asked for is what progress is measured by."""
+        residual = self.run.residual()
+        self.reference = min(self.reference, residual) if self.done == 0 else self.reference
+        return residual
 
     def advance(self, count: int, stop: float) -> int:
         limit = self.goal.max_iterations or self.solver.default_iterations

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.errors import OptionError, UnsupportedError
-from nonsmooth.problem.certificate import relative_residual
+from nonsmooth.problem.certificate import residual_of
 from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers.dash import Dash
 from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
@@ -61,7 +62,7 @@ class Run(ABC):
 
     def residual_of(self, x: Floats) -> float:
         """Relative residual of impulses (blocks, 3), recomputed from the problem."""
-        return relative_residual(self.problem, x, self.problem.operator.apply(x) + self.problem.free_blocks)
+        return residual_of(self.problem, x)
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,10 @@ class Solver(ABC):
     def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
         """Start on a problem from impulses (blocks, 3)."""
 
+    def dash(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Dash | None:
+        """Try a small problem in one call, before a run is set up; None where the method cannot."""
+        return None
+
     def check(self, problem: ContactProblem) -> None:
         """Raise `UnsupportedError` if the method cannot take this problem."""
         if problem.law.name not in self.laws:
@@ -128,11 +133,15 @@ def choice(owner: str, option: str, value: object, valid: tuple[str, ...]) -> No
 
 def positive(owner: str, option: str, value: object) -> None:
     """Raise if an option's value is not a positive number."""
+    if type(value) is float and value > 0.0:
+        return  # asking for the abstract class of a number takes a microsecond
     if not isinstance(value, Real) or not float(value) > 0.0:
         raise OptionError(f"{owner}({option}={value!r}): it must be a positive number")
 
 
 def whole(owner: str, option: str, value: object, least: int = 0) -> None:
     """Raise if an option's value is not a whole number of at least `least`."""
+    if type(value) is int and value >= least:
+        return
     if not isinstance(value, Integral) or int(value) < least:
         raise OptionError(f"{owner}({option}={value!r}): it must be a whole number, {least} or more")

@@ -111,7 +111,8 @@ class _Plain(Run):
     def _at(self, x: Floats) -> Point:
         """The point of impulses x."""
         copy, work = x.copy(), self.problem.operator.work()
-        operator_kernels.apply(self.form, copy, work, np.empty_like(copy))
+        if isinstance(self.form, operator_kernels.Factored):
+            operator_kernels.weigh(self.form, copy, work)
         return Point(copy, work)
 
     def refresh(self) -> None:
@@ -153,12 +154,22 @@ class _Nesterov(_Accelerated):
     def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
         super().__init__(solver, problem, initial, goal)
         self.momentum = np.array([1.0, math.inf])
+        self.known: float | None = None
 
     def _sweeps(self, count: int, stop: float) -> tuple[int, float]:
-        done, change = kernels.nesterov_sweeps(
-            self.equations, self.point, self.answer, self.momentum, self.solver.restart_growth, count, stop
-        )
-        return int(done), float(change)
+        form, cones, local, q, relaxation, symmetric = self.equations
+        scales = self.problem.scales
+        done, change, residual = kernels.nesterov_sweeps(
+            form, *cones, *local, q, relaxation, symmetric, scales.island, scales.of_island,
+            *self.point, *self.answer, self.momentum, self.solver.restart_growth, count, stop,
+        )  # fmt: skip
+        if self.problem.operator.applies_by_kernel:
+            self.known = residual
+        return done, change
+
+    def residual(self) -> float:
+        """True relative residual; the kernel has it from the end of its sweeps."""
+        return super().residual() if self.known is None else self.known
 
 
 class _Conjugate(_Accelerated):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +20,36 @@ Floats = NDArray[np.float64]
 class History:
     """One entry per iteration with `record=True`, else one per check of the residual."""
 
-    iteration: NDArray[np.int64]
-    residual: Floats
-    """Relative residual, as in the certificate."""
-    objective: Floats
-    """½ γᵀNγ + qᵀγ in J (NaN where it was not recorded)."""
-    step: Floats
-    """The method's own step length (NaN where it has none)."""
-    time: Floats
-    """Seconds since the start, without the time spent on recording."""
+    entries: tuple[tuple[float, ...], ...]
+    """(iteration, residual, objective, step, time) of every look, in the order in which they came."""
+
+    @property
+    def iteration(self) -> NDArray[np.int64]:
+        """Iterations done."""
+        return self._column(0).astype(np.int64)
+
+    @property
+    def residual(self) -> Floats:
+        """Relative residual, as in the certificate."""
+        return self._column(1)
+
+    @property
+    def objective(self) -> Floats:
+        """½ γᵀNγ + qᵀγ in J (NaN where it was not recorded)."""
+        return self._column(2)
+
+    @property
+    def step(self) -> Floats:
+        """The method's own step length (NaN where it has none)."""
+        return self._column(3)
+
+    @property
+    def time(self) -> Floats:
+        """Seconds since the start, without the time spent on recording."""
+        return self._column(4)
+
+    def _column(self, index: int) -> Floats:
+        return np.array([entry[index] for entry in self.entries])
 
 
 @dataclass(frozen=True)
@@ -54,19 +76,27 @@ class Solution:
     joint_impulses: Floats
     """λ in N·s or N·m·s, one per joint row."""
     statistics: Statistics
-    velocity: Floats | None
-    """v = M⁻¹(k + Dγ + Gλ) in m/s and rad/s; None where the masses are not known."""
-    certificate: Certificate
 
     @classmethod
     def of(cls, problem: ContactProblem, status: Status, blocks: Floats, statistics: Statistics) -> Solution:
         """Build a solution from impulses (blocks, 3); everything else is recomputed from the problem."""
         flat = problem.layout.unpad(blocks)
-        impulses, joints = flat[: problem.layout.contact_rows], flat[problem.layout.contact_rows :]
+        rows = problem.layout.contact_rows
+        return cls(problem, status, flat[:rows], flat[rows:], statistics)
+
+    @cached_property
+    def velocity(self) -> Floats | None:
+        """v = M⁻¹(k + Dγ + Gλ) in m/s and rad/s; None where the masses are not known."""
+        if not self.problem.has_masses:
+            return None
         with np.errstate(over="ignore", invalid="ignore"):  # an answer that ran away is judged like any other
-            velocity = problem.velocity(impulses, joints) if problem.has_masses else None
-            certificate = certify(problem, impulses, joints, velocity)
-        return cls(problem, status, impulses, joints, statistics, velocity, certificate)
+            return self.problem.velocity(self.impulses, self.joint_impulses)
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """Every residual of this answer, recomputed from the problem when it is first looked at."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return certify(self.problem, self.impulses, self.joint_impulses, self.velocity)
 
     @property
     def contact_velocities(self) -> Floats:

@@ -11,13 +11,14 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.problem.momentum import momentum_error
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.feasibility import joints_contradict
 from nonsmooth.solvers.solution import History, Solution, SolveError, Statistics
@@ -31,6 +32,7 @@ _RUNAWAY = 1e8
 """Residual, in multiples of the first one, above which a run counts as diverged."""
 _CHUNK_BLOCKS = 1_000_000
 """Visits of blocks in one call of a run, some 20 ms, so that neither Python nor waking threads counts."""
+_DASHED = "picked gauss-seidel: so small a problem is swept in one call"
 _LOOK_EVERY = 50
 """Iterations after which the true residual is looked at, whatever the method's own estimate says."""
 
@@ -63,9 +65,7 @@ def solve(
         A `Solution` whose certificate was recomputed from the problem.
     """
     if solver is None:
-        from nonsmooth.solvers.auto import Auto
-
-        solver = Auto()
+        solver = _default()
     _check_arguments(problem, solver)
     goal = Goal(tolerance, max_iterations, time_limit, record)
     solver.check(problem)
@@ -74,6 +74,13 @@ def solve(
     if throw and solution.status is not Status.SOLVED:
         raise SolveError(solution)
     return solution
+
+
+@cache
+def _default() -> Solver:
+    from nonsmooth.solvers.auto import Auto
+
+    return Auto()
 
 
 def _check_arguments(problem: object, solver: object) -> None:
@@ -97,16 +104,26 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
         note = "nothing approaches: zero impulses are the solution"
         history.append((0.0, 0.0, 0.0, math.nan, clock.elapsed()))
         return _conclude(problem, Status.SOLVED, np.zeros_like(start), solver, 0, clock, history, note, goal)
+    done = 0
+    dash = None if goal.record else solver.dash(problem, start, goal)
+    if dash is not None:
+        history.append((dash.sweeps, dash.residual, math.nan, math.nan, clock.elapsed()))
+        if dash.residual <= goal.tolerance:
+            return _conclude(
+                problem, Status.SOLVED, dash.impulses, solver, dash.sweeps, clock, history, _DASHED, goal
+            )
+        if math.isfinite(dash.residual):
+            start, done = dash.impulses, dash.sweeps
     run = solver.begin(problem, start, goal)
-    chunk = 1 if goal.record else int(np.clip(_CHUNK_BLOCKS // problem.layout.blocks, 1, _LOOK_EVERY))
+    chunk = 1 if goal.record else max(1, min(_CHUNK_BLOCKS // problem.layout.blocks, _LOOK_EVERY))
     if solver.in_one_call:
         chunk = limit
-    done = looked = improved = 0
+    looked = improved = done
     slack = 1.0
     residual = best = run.residual()
     answer, runaway = run.impulses.copy(), _RUNAWAY * max(1.0, residual)
     status = Status.SOLVED if residual <= goal.tolerance else None
-    history.append(_entry(run, 0, residual, clock, goal.record))
+    history.append(_entry(run, done, residual, clock, goal.record))
     while status is None:
         if done >= limit:
             status = Status.ITERATION_LIMIT
@@ -183,12 +200,11 @@ def _conclude(
     note: str,
     goal: Goal,
 ) -> Solution:
-    table = np.array(history, dtype=float).reshape(len(history), 5)
-    columns: list[Any] = list(table.T)
-    columns[0] = columns[0].astype(np.int64)
-    statistics = Statistics(solver.name, done, clock.elapsed(), History(*columns), note)
+    statistics = Statistics(solver.name, done, clock.elapsed(), History(tuple(history)), note)
     solution = Solution.of(problem, status, impulses, statistics)
-    if status is Status.SOLVED and not solution.certificate.holds(goal.tolerance):
+    if status is not Status.SOLVED or solution.velocity is None:
+        return solution
+    if not momentum_error(problem, solution.velocity, impulses)[1] <= goal.tolerance:
         # the contacts are right, but M v = k + Dγ + Gλ does not close: the mass matrix is near singular
         return replace(solution, status=Status.STALLED)
     return solution

@@ -1,0 +1,86 @@
+"""The error by which Siconos judges an answer, recomputed from the problem: to compare with, not our verdict.
+
+With F_i = γ_i − Π_K(γ_i − (u_i + μ_i|u_t,i| e_n)), the natural map with ρ = 1,
+
+    problem given by W and q (fc3d, fc2d):   |F| / max(|q|, |γ|, |u|)
+    problem given by masses (gfc3d):         |M v − Dγ − k| / max(|k|, |Mv|, |Dγ|)  +  |F| / max(|γ|, |u|)
+
+in Euclidean norms over all contacts; a denominator below the machine's epsilon is left out (Siconos 4.4.0).
+Because ρ is 1, impulses in N·s and velocities in m/s are added: the verdict changes with the units, and where
+W is small it takes non-solutions for solutions. The residual of the `Certificate` does not.
+
+Siconos has no joint rows, no error for planar problems with masses and no contacts without friction: they
+enter here as the natural map has them, joint rows with F = Gᵀv + b_G.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nonsmooth.errors import ProblemError
+from nonsmooth.problem.cones import project_cone
+from nonsmooth.problem.contact_problem import ContactProblem
+
+Floats = NDArray[np.float64]
+
+_EPSILON = float(np.finfo(float).eps)
+
+
+def siconos_error(
+    problem: ContactProblem,
+    impulses: ArrayLike,
+    joint_impulses: ArrayLike = (),
+    velocity: ArrayLike | None = None,
+) -> float:
+    """Siconos' error of an answer to a problem, always under Coulomb's law; no unit, and not free of units.
+
+    Args:
+        problem: the question; its law is not looked at.
+        impulses: γ in N·s, flat, contact by contact (n, t1, t2).
+        joint_impulses: λ in N·s or N·m·s, one per joint row.
+        velocity: v in m/s and rad/s, where masses are known; M⁻¹(k + Dγ + Gλ) if not given.
+
+    Returns:
+        The error; NaN if an impulse or a velocity is not finite.
+    """
+    blocks = problem.blocks_of(impulses, joint_impulses)
+    if not problem.has_masses:
+        if velocity is not None:
+            raise ProblemError("velocity goes with masses, and this problem was given by W: leave it out")
+        u = problem.operator.apply(blocks) + problem.free_blocks
+        map_error = _natural_map(problem, blocks, u)
+        return _relative(map_error, _norm(problem.free_blocks), _norm(blocks), _norm(u))
+    v = problem.velocity(impulses, joint_impulses) if velocity is None else np.asarray(velocity, dtype=float)
+    if v.shape != problem.momentum.shape:
+        raise ProblemError(
+            f"velocity has shape {v.shape}: this problem has {len(problem.momentum)} generalised velocities"
+        )
+    bias = np.concatenate([problem.bias, problem.joint_bias])
+    u = problem.layout.pad(np.asarray(problem.row_matrix().T @ v) + bias)
+    carried, pushed = problem.mass_matrix() @ v, problem.generalised_impulse(impulses, joint_impulses)
+    momentum_error = _norm(carried - pushed - problem.momentum)
+    return _relative(momentum_error, _norm(problem.momentum), _norm(carried), _norm(pushed)) + _relative(
+        _natural_map(problem, blocks, u), _norm(blocks), _norm(u)
+    )
+
+
+def _natural_map(problem: ContactProblem, blocks: Floats, u: Floats) -> float:
+    """|F| over all blocks, with ρ = 1."""
+    if not (np.isfinite(blocks).all() and np.isfinite(u).all()):
+        return float(np.nan)
+    contacts, friction = problem.contacts, problem.cones.friction[: problem.contacts]
+    tilted = u[:contacts].copy()
+    tilted[:, 0] += friction * np.hypot(u[:contacts, 1], u[:contacts, 2])
+    gamma = blocks[:contacts]
+    return float(np.hypot(_norm(gamma - project_cone(gamma - tilted, friction)), _norm(u[contacts:])))
+
+
+def _norm(values: Floats) -> float:
+    return float(np.linalg.norm(values))
+
+
+def _relative(error: float, *scales: float) -> float:
+    """An error divided by the largest of its scales, as it is where they are all nothing; NaN if any is."""
+    largest = float(np.max(scales))
+    return error / largest if not largest <= _EPSILON else error
