@@ -61,7 +61,9 @@ def assert_mistake(result: Result, message: str) -> None:
 # ---- help and lists -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["list", "solve", "run", "inspect", "experiment", "info"])
+@pytest.mark.parametrize(
+    "command", ["list", "solve", "run", "inspect", "record-problems", "bench", "experiment", "info"]
+)
 def test_help_of_every_command_has_examples(command: str) -> None:
     result = run(command, "--help")
     assert result.exit_code == 0
@@ -243,7 +245,7 @@ def test_large_problems_print_the_certificate_only(tmp_path: Path) -> None:
 
 MISTAKES = {
     "slove": "no command 'slove': did you mean solve",
-    "fly": "no command 'fly': choose one of list, solve, run, inspect, experiment, info",
+    "fly": "no command 'fly': choose one of list, solve, run, inspect, record-problems, bench, experiment, info",
     "--dbug": "nonsmooth has no option --dbug: did you mean --debug",
     "solve": "Missing argument 'PROBLEM'",
     "solve sliding-bal": "'sliding-bal' is neither a file nor a problem .* did you mean sliding-ball",

@@ -22,6 +22,7 @@ from nonsmooth.solvers import (
     JORProx,
     Lemke,
     Newton,
+    Proximal,
     SORProx,
     Status,
     by_name,
@@ -47,6 +48,8 @@ VARIANTS = {
     "newton-cold": Newton(warm_sweeps=0),
     "newton-alart-curnier": Newton(formulation="alart-curnier", warm_sweeps=0),
     "newton-fischer-burmeister": Newton(formulation="fischer-burmeister", warm_sweeps=0),
+    "proximal": Proximal(),
+    "proximal-cold": Proximal(warm_sweeps=0),
     "fixed-point": FixedPoint(),
     "fixed-point-apgd": FixedPoint(inner=APGD()),
     "fixed-point-interior-point": FixedPoint(inner=InteriorPoint()),
@@ -312,7 +315,7 @@ def test_warm_start_from_the_solution_needs_no_iteration(name):
     np.testing.assert_array_equal(again.impulses, first.impulses)
 
 
-@pytest.mark.parametrize("name", [name for name in VARIANTS if name not in ("lemke", "newton", "auto")])
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name not in ("lemke", "newton", "proximal", "auto")])
 def test_iteration_limit_is_kept_and_said(name):
     solver = VARIANTS[name]
     problem = random_problem(5, contacts=30)
@@ -681,7 +684,9 @@ def test_auto_says_what_it_picked_and_why():
     assert "gauss-seidel" in easy.statistics.note
     hard = random_problem(0, contacts=45, mass_ratio=1e6, largest_friction=2.0)
     solution = ns.solve(hard, Auto(window=20), tolerance=1e-10)
-    assert "newton" in solution.statistics.note
+    assert "proximal" in solution.statistics.note
     assert "crawled" in solution.statistics.note
     convex = ns.solve(hard.with_law("relaxed"), Auto(window=20), tolerance=1e-10)
-    assert "interior-point" in convex.statistics.note
+    assert "proximal" in convex.statistics.note
+    small = ns.solve(random_problem(1, contacts=3), tolerance=1e-8)
+    assert "one call" in small.statistics.note

@@ -45,6 +45,7 @@ __all__ = [
     "problem",
     "pyramid",
     "scenes",
+    "siconos_error",
     "simulate",
     "solve",
     "solvers",
@@ -52,7 +53,7 @@ __all__ = [
 
 _ROOMS = ("collision", "errors", "integrators", "io", "library", "model", "problem", "scenes", "solvers")
 _HOME = {
-    **dict.fromkeys(("Certificate", "ContactProblem", "Law", "cones", "pyramid"), "problem"),
+    **dict.fromkeys(("Certificate", "ContactProblem", "Law", "cones", "pyramid", "siconos_error"), "problem"),
     **dict.fromkeys(("Solution", "SolveError", "Status", "solve"), "solvers"),
     **dict.fromkeys(("Recording", "Trajectory"), "io"),
     "System": "model",

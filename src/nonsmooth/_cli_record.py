@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 from rich.text import Text
 
@@ -199,7 +199,7 @@ class _Recorder:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"{self.name}-i{frame.index:05d}-{solution.problem.contacts}.hdf5"
         solved = frame.status == "solved"
-        useful = self.with_solutions and bool(np.isfinite(solution.impulses).all())
+        useful = self.with_solutions and all(map(math.isfinite, solution.impulses))
         write_fclib(
             solution.problem,
             path,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from nonsmooth._cli_bench import BENCH_EXAMPLES, bench
 from nonsmooth._cli_errors import Commands, advice
 from nonsmooth._cli_parts import check_target, compile_notice, examples, number, whole_number
 from nonsmooth._cli_record import RECORD_EXAMPLES, record_problems
@@ -203,6 +204,14 @@ def _solve(
             "--time-limit", metavar="SECONDS", parser=number, help="Time limit.", show_default=False
         ),
     ] = math.inf,
+    measure: Annotated[
+        str,
+        typer.Option(
+            "--measure",
+            metavar="NAME",
+            help="invariant: the certificate's residual; both: Siconos' error too.",
+        ),
+    ] = "invariant",
     initial: Annotated[
         Path | None,
         typer.Option("--initial", metavar="FILE", help="Start from the solution stored in this file."),
@@ -246,6 +255,7 @@ def _solve(
             initial=None if initial is None else read_initial(initial),
             record=plot is not None,
             throw=False,
+            measure=measure,
         )
     if as_json:
         answer = solution_as_json(name, solution, tolerance)
@@ -287,6 +297,7 @@ def _find_problem(name: str) -> tuple[str, str, ContactProblem]:
 app.command("run", epilog=RUN_EXAMPLES)(run)
 app.command("inspect", epilog=INSPECT_EXAMPLES)(inspect)
 app.command("record-problems", epilog=RECORD_EXAMPLES)(record_problems)
+app.command("bench", epilog=BENCH_EXAMPLES)(bench)
 
 
 # ---- experiment -------------------------------------------------------------------------------------

@@ -37,9 +37,6 @@ class Mass(Protocol):
     def solve(self, momentum: Floats) -> Floats:
         """M⁻¹ p (a `MatrixMass` takes the columns of a matrix too)."""
 
-    def energy(self, momentum: Floats) -> float:
-        """pᵀM⁻¹p in J."""
-
 
 class BodyMass:
     """Blocks of up to 6×6, one per body, stored as (bodies, 6, 6) and factored M = L Lᵀ.
@@ -139,10 +136,6 @@ class BodyMass:
         )
         return largest, relative
 
-    def energy(self, momentum: Floats) -> float:
-        """pᵀM⁻¹p in J."""
-        return float(np.sum(self.half_solve(self.spread(momentum)) ** 2))
-
     def solve(self, momentum: Floats) -> Floats:
         """M⁻¹ p."""
         return self.collect(self.finish_solve(self.half_solve(self.spread(momentum))))
@@ -177,9 +170,10 @@ class MatrixMass:
         """M⁻¹ p."""
         return np.asarray(self._solve(momentum))
 
-    def energy(self, momentum: Floats) -> float:
-        """pᵀM⁻¹p in J; never negative, whatever an asymmetric M may do."""
-        return abs(float(momentum @ self.solve(momentum)))
+    def energies(self, momenta: Floats) -> list[float]:
+        """pᵀM⁻¹p in J for every column p; never negative, whatever an asymmetric M may do."""
+        energy: Floats = np.abs(np.einsum("ij,ij->j", momenta, self.solve(momenta)))
+        return [float(each) for each in energy]
 
 
 def mass_from_blocks(blocks: Floats) -> BodyMass:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.problem.mass import BodyMass
+from nonsmooth.problem.mass import BodyMass, MatrixMass
 from nonsmooth.problem.operator import FactoredOperator
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ def momentum_error(problem: ContactProblem, velocity: Floats, blocks: Floats) ->
     mass, operator = problem._mass, problem.operator
     if isinstance(mass, BodyMass) and isinstance(operator, FactoredOperator):
         return mass.balance(velocity, problem.momentum, operator.weighted_velocity(blocks))
-    assert mass is not None
+    assert isinstance(mass, MatrixMass)
     impulse = generalised_impulse(problem, blocks)
     error = mass.multiply(velocity) - problem.momentum - impulse
-    sizes = [mass.energy(x) for x in (error, problem.momentum, impulse)]
+    sizes = mass.energies(np.column_stack([error, problem.momentum, impulse]))
     scale = max(sizes[1:])
     relative = 0.0 if sizes[0] == 0.0 else float(np.sqrt(sizes[0] / scale)) if scale > 0.0 else np.inf
     if np.isnan(sizes[0]):

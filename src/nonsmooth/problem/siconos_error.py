@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.errors import ProblemError
-from nonsmooth.problem.cones import project_cone
+from nonsmooth.problem import _siconos_kernels as kernels
 from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.problem.momentum import generalised_impulse, velocity_after
 
 Floats = NDArray[np.float64]
 
@@ -45,20 +46,34 @@ def siconos_error(
         The error; NaN if an impulse or a velocity is not finite.
     """
     blocks = problem.blocks_of(impulses, joint_impulses)
+    if velocity is None:
+        return siconos_error_of_blocks(problem, blocks)
     if not problem.has_masses:
-        if velocity is not None:
-            raise ProblemError("velocity goes with masses, and this problem was given by W: leave it out")
-        u = problem.operator.apply(blocks) + problem.free_blocks
-        map_error = _natural_map(problem, blocks, u)
-        return _relative(map_error, _norm(problem.free_blocks), _norm(blocks), _norm(u))
-    v = problem.velocity(impulses, joint_impulses) if velocity is None else np.asarray(velocity, dtype=float)
+        raise ProblemError("velocity goes with masses, and this problem was given by W: leave it out")
+    v = np.asarray(velocity, dtype=float)
     if v.shape != problem.momentum.shape:
         raise ProblemError(
             f"velocity has shape {v.shape}: this problem has {len(problem.momentum)} generalised velocities"
         )
+    return _error_with_masses(problem, blocks, v)
+
+
+def siconos_error_of_blocks(problem: ContactProblem, blocks: Floats) -> float:
+    """The same for impulses as solvers hold them, (blocks, 3)."""
+    if problem.has_masses:
+        return _error_with_masses(problem, blocks, velocity_after(problem, blocks))
+    operator = problem.operator
+    error, scale = kernels.error_of_impulses(
+        operator.kernel_form, operator.work_rows, problem.cones.friction, problem.contacts,
+        problem.free_blocks, blocks,
+    )  # fmt: skip
+    return _relative(error, scale) if np.isfinite(scale) else float(np.nan)
+
+
+def _error_with_masses(problem: ContactProblem, blocks: Floats, v: Floats) -> float:
     bias = np.concatenate([problem.bias, problem.joint_bias])
     u = problem.layout.pad(np.asarray(problem.row_matrix().T @ v) + bias)
-    carried, pushed = problem.mass_matrix() @ v, problem.generalised_impulse(impulses, joint_impulses)
+    carried, pushed = problem.mass_matrix() @ v, generalised_impulse(problem, blocks)
     momentum_error = _norm(carried - pushed - problem.momentum)
     return _relative(momentum_error, _norm(problem.momentum), _norm(carried), _norm(pushed)) + _relative(
         _natural_map(problem, blocks, u), _norm(blocks), _norm(u)
@@ -69,11 +84,7 @@ def _natural_map(problem: ContactProblem, blocks: Floats, u: Floats) -> float:
     """|F| over all blocks, with ρ = 1."""
     if not (np.isfinite(blocks).all() and np.isfinite(u).all()):
         return float(np.nan)
-    contacts, friction = problem.contacts, problem.cones.friction[: problem.contacts]
-    tilted = u[:contacts].copy()
-    tilted[:, 0] += friction * np.hypot(u[:contacts, 1], u[:contacts, 2])
-    gamma = blocks[:contacts]
-    return float(np.hypot(_norm(gamma - project_cone(gamma - tilted, friction)), _norm(u[contacts:])))
+    return float(kernels.natural_map_size(problem.cones.friction, problem.contacts, blocks, u))
 
 
 def _norm(values: Floats) -> float:

@@ -12,13 +12,25 @@ from nonsmooth.solvers.interior_point import InteriorPoint
 from nonsmooth.solvers.lemke import Lemke
 from nonsmooth.solvers.newton import Newton
 from nonsmooth.solvers.prox import JORProx, SORProx
+from nonsmooth.solvers.proximal import Proximal
 from nonsmooth.solvers.solution import History, Solution, SolveError, Statistics
 from nonsmooth.solvers.solve import solve
 from nonsmooth.solvers.status import Status
 
 REGISTRY: dict[str, type[Solver]] = {
     solver.name: solver
-    for solver in (Auto, APGD, GaussSeidel, Newton, FixedPoint, InteriorPoint, JORProx, SORProx, Lemke)
+    for solver in (
+        Auto,
+        APGD,
+        GaussSeidel,
+        Newton,
+        Proximal,
+        FixedPoint,
+        InteriorPoint,
+        JORProx,
+        SORProx,
+        Lemke,
+    )
 }
 """Every solver by its name on the command line."""
 
@@ -42,6 +54,7 @@ __all__ = [
     "JORProx",
     "Lemke",
     "Newton",
+    "Proximal",
     "Run",
     "SORProx",
     "Solution",

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from nonsmooth._jit import allocating_kernel
+from nonsmooth._jit import allocating_kernel, kernel
 
 ALART_CURNIER, NATURAL_MAP, FISCHER_BURMEISTER = 0, 1, 2
 
@@ -154,16 +154,90 @@ def equations(kind, cones, padding, x, u, F, A, B):
     return total
 
 
-@allocating_kernel
-def jacobian_blocks(start, column, values, A, B, regularisation, out):
-    """Fill out with the blocks of A + B (N + diag α); the pattern must hold every diagonal block."""
+@kernel
+def velocities(start, column, values, q, x, out):
+    """Fill out (blocks, 3) with N x + q."""
     for i in range(len(start) - 1):
+        u0, u1, u2 = q[i, 0], q[i, 1], q[i, 2]
         for entry in range(start[i], start[i + 1]):
+            j = column[entry]
+            x0, x1, x2 = x[j, 0], x[j, 1], x[j, 2]
             block = values[entry]
-            for p in range(3):
-                for q in range(3):
-                    out[entry, p, q] = (
-                        B[i, p, 0] * block[0, q] + B[i, p, 1] * block[1, q] + B[i, p, 2] * block[2, q]
-                    )
-                    if column[entry] == i:
-                        out[entry, p, q] += A[i, p, q] + regularisation[i] * B[i, p, q]
+            u0 += block[0, 0] * x0 + block[0, 1] * x1 + block[0, 2] * x2
+            u1 += block[1, 0] * x0 + block[1, 1] * x1 + block[1, 2] * x2
+            u2 += block[2, 0] * x0 + block[2, 1] * x1 + block[2, 2] * x2
+        out[i, 0], out[i, 1], out[i, 2] = u0, u1, u2
+
+
+@kernel
+def place_blocks(A, B, place):
+    """Number the blocks whose equation is not simply d = −F (open contacts); the others get −1.
+
+    Returns how many are numbered.
+    """
+    count = 0
+    for i in range(len(place)):
+        simple = True
+        for p in range(3):
+            for q in range(3):
+                simple = simple and B[i, p, q] == 0.0 and A[i, p, q] == (1.0 if p == q else 0.0)
+        place[i] = -1 if simple else count
+        count += not simple
+    return count
+
+
+@kernel
+def system_rows(start, column, values, F, A, B, softness, place, data, index, row_start, right):
+    """Fill the rows of (A + B(N + diag α)) d = −F over the numbered blocks, with d = −F in the others.
+
+    The matrix comes as compressed rows; the pattern must hold every diagonal block. Returns its entries.
+    """
+    filled = 0
+    for i in range(len(start) - 1):
+        if place[i] < 0:
+            continue
+        f0, f1, f2 = 0.0, 0.0, 0.0  # N times the known part of d
+        count = 0
+        for entry in range(start[i], start[i + 1]):
+            j = column[entry]
+            if place[j] < 0:
+                block = values[entry]
+                f0 -= block[0, 0] * F[j, 0] + block[0, 1] * F[j, 1] + block[0, 2] * F[j, 2]
+                f1 -= block[1, 0] * F[j, 0] + block[1, 1] * F[j, 1] + block[1, 2] * F[j, 2]
+                f2 -= block[2, 0] * F[j, 0] + block[2, 1] * F[j, 1] + block[2, 2] * F[j, 2]
+            else:
+                count += 3
+        for p in range(3):
+            at = filled
+            for entry in range(start[i], start[i + 1]):
+                j = column[entry]
+                if place[j] < 0:
+                    continue
+                block = values[entry]
+                for k in range(3):
+                    value = B[i, p, 0] * block[0, k] + B[i, p, 1] * block[1, k] + B[i, p, 2] * block[2, k]
+                    if i == j:
+                        value += A[i, p, k] + softness[i] * B[i, p, k]
+                    data[at], index[at] = value, 3 * place[j] + k
+                    at += 1
+            row = 3 * place[i] + p
+            row_start[row], row_start[row + 1] = filled, filled + count
+            right[row] = -F[i, p] - B[i, p, 0] * f0 - B[i, p, 1] * f1 - B[i, p, 2] * f2
+            filled = at
+    return filled
+
+
+@kernel
+def spread(place, F, solution, d):
+    """Fill d (blocks, 3) from the solution over the numbered blocks and −F in the others."""
+    for i in range(len(place)):
+        for k in range(3):
+            d[i, k] = -F[i, k] if place[i] < 0 else solution[3 * place[i] + k]
+
+
+@kernel
+def fill_rows(data, index, row_start, out):
+    """Write compressed rows into a matrix of zeros."""
+    for row in range(len(row_start) - 1):
+        for at in range(row_start[row], row_start[row + 1]):
+            out[row, index[at]] = data[at]

@@ -1,10 +1,9 @@
 """The default solver: picks a method by law, size and progress, and says what it picked and why.
 
-The rules come from benchmarks/choose_solver.py. A cheap iteration wins wherever it gets there:
-Gauss-Seidel with momentum, whose sweeps cost a thousandth of a Newton step and less, and APGD for
-pyramids. On the hyperstatic and badly scaled problems where it crawls, Newton wins under the exact law
-as long as its factorisation is affordable, the interior-point method under the relaxed law, which is
-convex, as long as the problem is small, and Lemke for small pyramids.
+The rules come from benchmarks/choose_solver.py and from the league table. A cheap iteration wins wherever it
+gets there: Gauss-Seidel with momentum, and APGD for pyramids. Its progress is looked at again and again, and
+where it would need many more iterations than a factorising method is worth, that one takes over: proximal
+points by Newton's method, or Lemke for small pyramids.
 """
 
 from __future__ import annotations
@@ -22,18 +21,15 @@ from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.base import Goal, Run, Solver, whole
 from nonsmooth.solvers.dash import Dash, dash
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
-from nonsmooth.solvers.interior_point import InteriorPoint
 from nonsmooth.solvers.lemke import Lemke, lemke_unknowns
-from nonsmooth.solvers.newton import Newton
+from nonsmooth.solvers.proximal import Proximal
 
 Floats = NDArray[np.float64]
 
-_USEFUL = 0.1
-"""A window of iterations must bring the residual down to this part, or the method counts as crawling."""
-
 _SECOND_WORK = 100_000
 """Visits of blocks that the second method may use where its own iteration limit is smaller."""
-_WINDOW_PER_BLOCK = 3
+_AFFORDABLE_BLOCKS = 500
+"""Up to so many blocks a proximal solve costs as much as `patience` sweeps; beyond, in proportion more."""
 _FOOLED = 10
 """How often the first method may believe that it has converged before it counts as crawling."""
 
@@ -47,13 +43,13 @@ class Auto(Solver):
     laws: ClassVar[tuple[str, ...]] = ("coulomb", "relaxed", "pyramid")
     default_iterations: ClassVar[int] = 50_000
 
-    window: int = 500
-    """Iterations after which the progress of the first method is judged; at least three per block, because
-    the cost of a factorisation grows faster than that of a sweep."""
-    newton_blocks: int = 1500
-    """Most contacts and joint blocks for which Newton's factorisation is affordable."""
-    interior_point_blocks: int = 300
-    """Most contacts and joint blocks that go to the interior-point method under the relaxed law."""
+    window: int = 100
+    """Iterations between looks at the progress of the first method."""
+    patience: int = 1000
+    """Iterations still to come, as far as progress tells, at which the first method counts as crawling; more
+    for more than 500 blocks, because the cost of a factorisation grows faster than that of a sweep."""
+    proximal_blocks: int = 5000
+    """Most contacts and joint blocks for which factorisations are affordable."""
     lemke_unknowns: int = 1000
     """Most unknowns of a pyramid's linear complementarity problem that go to Lemke."""
     threads: int = 1
@@ -61,14 +57,14 @@ class Auto(Solver):
 
     def __post_init__(self) -> None:
         whole("Auto", "window", self.window, 1)
-        whole("Auto", "newton_blocks", self.newton_blocks)
-        whole("Auto", "interior_point_blocks", self.interior_point_blocks)
+        whole("Auto", "patience", self.patience, 1)
+        whole("Auto", "proximal_blocks", self.proximal_blocks)
         whole("Auto", "lemke_unknowns", self.lemke_unknowns)
         whole("Auto", "threads", self.threads, 1)
 
     def dash(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Dash | None:
         """Sweep a small problem in one call."""
-        return dash(problem, initial, goal.tolerance, goal.max_iterations)
+        return dash(problem, initial, goal)
 
     def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
         """Start on a problem."""
@@ -82,11 +78,9 @@ class Auto(Solver):
             if unknowns <= self.lemke_unknowns:
                 return Lemke()
             return f"{unknowns} unknowns are too many for Lemke's dense tableau"
-        if problem.law.name == "relaxed" and blocks <= self.interior_point_blocks:
-            return InteriorPoint()
-        if blocks <= self.newton_blocks:
-            return Newton(warm_sweeps=0)
-        return f"{blocks} blocks are too many for Newton's factorisation"
+        if blocks <= self.proximal_blocks:
+            return Proximal(warm_sweeps=0)
+        return f"{blocks} blocks are too many for factorisations"
 
 
 @cache
@@ -104,8 +98,8 @@ class _AutoRun(Run):
         self.solver, self.picked, self.why = solver, first, "its iterations are cheap and they converge"
         self.run = first.begin(problem, initial, goal)
         self.done = self.judged = 0
-        self.window = max(solver.window, _WINDOW_PER_BLOCK * problem.layout.blocks)
-        self.reference = math.inf
+        self.patience = solver.patience * max(1.0, problem.layout.blocks / _AFFORDABLE_BLOCKS)
+        self.looks: list[tuple[int, float]] = []
         self.on_trial, self.taken_over, self.fooled = True, False, 0
         self.first = (first, self.run)
 
@@ -114,9 +108,10 @@ class _AutoRun(Run):
         return self.run.impulses
 
     def residual(self) -> float:
-        """True relative residual; the first one that is asked for is what progress is measured by."""
+        """True relative residual; the first one that is asked for is what progress is measured from."""
         residual = self.run.residual()
-        self.reference = min(self.reference, residual) if self.done == 0 else self.reference
+        if not self.looks:
+            self.looks.append((self.done, residual))
         return residual
 
     def advance(self, count: int, stop: float) -> int:
@@ -128,7 +123,7 @@ class _AutoRun(Run):
         self.fooled += self.run.estimate <= stop
         if self.taken_over:
             self._judge_second()
-        elif self.on_trial and (self.fooled > _FOOLED or self.done - self.judged >= self.window):
+        elif self.on_trial and (self.fooled > _FOOLED or self.done - self.judged >= self.solver.window):
             self._judge_first()
         self.estimate, self.finished = self.run.estimate, self.run.finished
         self.step_length = self.run.step_length
@@ -143,8 +138,9 @@ class _AutoRun(Run):
     def _judge_first(self) -> None:
         """Let the second method take over if the first crawls, or believes what the residual denies."""
         residual = self.residual()
-        crawling = self.fooled > _FOOLED or not residual <= _USEFUL * self.reference
-        self.judged, self.reference = self.done, residual
+        self.judged = self.done
+        self.looks.append((self.done, min(residual, self.looks[-1][1])))
+        crawling = self.fooled > _FOOLED or not self._still_to_come() <= self.patience
         if residual <= self.goal.tolerance or not crawling:
             return
         self.on_trial = False
@@ -157,6 +153,14 @@ class _AutoRun(Run):
         self.first, self.picked = (self.picked, self.run), second
         self.run = second.begin(self.problem, self.run.impulses.copy(), self.goal)
         self.taken_over, self.judged = True, self.done
+
+    def _still_to_come(self) -> float:
+        """Iterations until the tolerance, if it goes on as in the second half of what was done."""
+        now, residual = self.looks[-1]
+        then, before = max(look for look in self.looks if 2 * look[0] <= now)
+        if not residual < before:
+            return math.inf
+        return (now - then) * math.log(residual / self.goal.tolerance) / math.log(before / residual)
 
     def _judge_second(self) -> None:
         """Go back to the first method, where it was, if the second has used its iterations for nothing."""

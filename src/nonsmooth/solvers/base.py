@@ -15,10 +15,14 @@ from numpy.typing import NDArray
 from nonsmooth.errors import OptionError, UnsupportedError
 from nonsmooth.problem.certificate import residual_of
 from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.problem.siconos_error import siconos_error_of_blocks
 from nonsmooth.solvers.dash import Dash
 from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
+
+MEASURES = ("invariant", "both")
+"""What must be within the tolerance: the certificate's residual, or that and Siconos' error."""
 
 
 class Run(ABC):
@@ -61,24 +65,32 @@ class Run(ABC):
         return self.residual_of(self.impulses)
 
     def residual_of(self, x: Floats) -> float:
-        """Relative residual of impulses (blocks, 3), recomputed from the problem."""
-        return residual_of(self.problem, x)
+        """Relative residual of impulses (blocks, 3), recomputed from the problem, in the goal's measure."""
+        return self.goal.judge(self.problem, x, residual_of(self.problem, x))
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What a run is asked for: relative tolerance, iteration limit, time limit in s, recording."""
+    """What a run is asked for: relative tolerance, iteration limit, time limit in s, recording, measure."""
 
     tolerance: float = 1e-8
     max_iterations: int | None = None
     time_limit: float = math.inf
     record: bool = False
+    measure: str = "invariant"
 
     def __post_init__(self) -> None:
+        choice("solve", "measure", self.measure, MEASURES)
         positive("solve", "tolerance", self.tolerance)
         positive("solve", "time_limit", self.time_limit)
         if self.max_iterations is not None:
             whole("solve", "max_iterations", self.max_iterations)
+
+    def judge(self, problem: ContactProblem, x: Floats, residual: float) -> float:
+        """What is compared with the tolerance, for impulses (blocks, 3) whose invariant residual is known."""
+        if self.measure == "invariant" or not residual <= self.tolerance:
+            return residual
+        return max(residual, siconos_error_of_blocks(problem, x))
 
 
 @dataclass(frozen=True)

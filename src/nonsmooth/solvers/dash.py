@@ -7,7 +7,7 @@ kernel; where it does not get there, the run that follows starts from where it h
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from nonsmooth.problem.certificate import residual_of
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _gauss_seidel_kernels as kernels
+
+if TYPE_CHECKING:
+    from nonsmooth.solvers.base import Goal
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +36,7 @@ class Dash(NamedTuple):
     residual: float
 
 
-def dash(problem: ContactProblem, start: Floats, tolerance: float, most: int | None) -> Dash | None:
+def dash(problem: ContactProblem, start: Floats, goal: Goal) -> Dash | None:
     """Sweep a small problem without joints; None where that does not fit."""
     operator, layout = problem.operator, problem.layout
     if layout.blocks > _MOST_BLOCKS or len(layout.joint_groups) or problem.law.sides:
@@ -42,8 +45,8 @@ def dash(problem: ContactProblem, start: Floats, tolerance: float, most: int | N
     sweeps, residual = kernels.dash(
         operator.kernel_form, operator.work_rows, *problem.cones, operator.diagonal_blocks,
         problem.free_blocks, scales.island, scales.of_island, scales.whole, x, _GROWTH,
-        _SWEEPS if most is None else min(_SWEEPS, most), tolerance,
+        _SWEEPS if goal.max_iterations is None else min(_SWEEPS, goal.max_iterations), goal.tolerance,
     )  # fmt: skip
     if not operator.applies_by_kernel:
         residual = residual_of(problem, x)
-    return Dash(x, sweeps, residual)
+    return Dash(x, sweeps, goal.judge(problem, x, residual))

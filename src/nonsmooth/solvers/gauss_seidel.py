@@ -169,7 +169,9 @@ class _Nesterov(_Accelerated):
 
     def residual(self) -> float:
         """True relative residual; the kernel has it from the end of its sweeps."""
-        return super().residual() if self.known is None else self.known
+        if self.known is None:
+            return super().residual()
+        return self.goal.judge(self.problem, self.answer.x, self.known)
 
 
 class _Conjugate(_Accelerated):

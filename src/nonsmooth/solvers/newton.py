@@ -7,32 +7,20 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import splu
 
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers import _newton_kernels as kernels
 from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive, whole
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
+from nonsmooth.solvers.semismooth import FORMULATIONS, Equations
 from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
 
-_FORMULATIONS = {
-    "alart-curnier": kernels.ALART_CURNIER,
-    "natural-map": kernels.NATURAL_MAP,
-    "fischer-burmeister": kernels.FISCHER_BURMEISTER,
-}
-_DENSE = 450
-"""Unknowns up to which a dense factorisation is faster than a sparse one."""
-
 _SHORTEST = 1e-2
 """Step length below which a direction counts as useless: sweeps get further for the same work."""
 _LEAST_REGULARISATION = 1e-14
-_JOINT_SOFTNESS = 1e-6
-"""Part of α that joint rows get: long chains of joints do not bear more."""
 _MOST_SWEEPS = 2000
 """Rescue sweeps double with every rescue up to this many."""
 
@@ -64,7 +52,7 @@ class Newton(Solver):
     """Most contacts and joint blocks that are accepted: one sparse factorisation takes seconds there."""
 
     def __post_init__(self) -> None:
-        choice("Newton", "formulation", self.formulation, tuple(_FORMULATIONS))
+        choice("Newton", "formulation", self.formulation, tuple(FORMULATIONS))
         whole("Newton", "warm_sweeps", self.warm_sweeps)
         whole("Newton", "rescue_sweeps", self.rescue_sweeps, 1)
         whole("Newton", "largest", self.largest, 1)
@@ -92,17 +80,8 @@ class _NewtonRun(Run):
     def __init__(self, solver: Newton, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
         self.solver = solver
-        self.kind = _FORMULATIONS[solver.formulation]
-        self.root = np.sqrt(problem.cones.weight)
-        self.pattern = _with_diagonal(problem)
-        row = np.repeat(np.arange(problem.layout.blocks), np.diff(self.pattern.indptr))
-        column = self.pattern.indices
-        self.values = self.pattern.data * self.root[row][:, :, None] * self.root[column][:, None, :]
-        self.q = self.root * problem.free_blocks
-        self.padding = problem.layout.padding
-        self.softness = np.where(problem.layout.free == 1, _JOINT_SOFTNESS, 1.0)
-        blocks = problem.layout.blocks
-        self.F, self.A, self.B = np.zeros((blocks, 3)), np.zeros((blocks, 3, 3)), np.zeros((blocks, 3, 3))
+        self.equations = Equations(problem, solver.formulation, np.arange(problem.layout.blocks))
+        self.root = self.equations.root
         self.x = initial / self.root
         self.best, self.best_residual = initial, self.residual_of(initial)
         self.recent: list[float] = []
@@ -122,14 +101,8 @@ class _NewtonRun(Run):
         return 1
 
     def _merit(self, x: Floats) -> float:
-        """½|F|² at x; leaves F, A and B of x behind."""
-        u = self._apply(x) + self.q
-        return 0.5 * float(
-            kernels.equations(self.kind, self.problem.cones, self.padding, x, u, self.F, self.A, self.B)
-        )
-
-    def _apply(self, x: Floats) -> Floats:
-        return np.asarray(self.root * self.problem.operator.apply(self.root * x))
+        """½|F|² at x; leaves F and its derivatives at x behind."""
+        return 0.5 * self.equations.evaluate(x, self.equations.velocities(x)) ** 2
 
     def _newton_step(self) -> bool:
         merit = self._merit(self.x)
@@ -138,7 +111,7 @@ class _NewtonRun(Run):
         self.recent = [*self.recent[-4:], merit]
         size = math.sqrt(2.0 * merit)
         scale = self.problem.scales.whole
-        direction = self._direction(
+        direction = self.equations.step(
             self.solver.regularisation * math.sqrt(min(1.0, size / scale)) + _LEAST_REGULARISATION
         )
         if direction is None:
@@ -152,23 +125,6 @@ class _NewtonRun(Run):
                 return True
             length *= 0.5
         return False
-
-    def _direction(self, regularisation: float) -> Floats | None:
-        blocks, pattern = self.problem.layout.blocks, self.pattern
-        data = np.empty_like(self.values)
-        kernels.jacobian_blocks(
-            pattern.indptr, pattern.indices, self.values, self.A, self.B, regularisation * self.softness, data
-        )
-        matrix = sp.bsr_array((data, pattern.indices, pattern.indptr), shape=(3 * blocks, 3 * blocks))
-        right = -self.F.ravel()
-        try:
-            if 3 * blocks <= _DENSE:
-                step = np.linalg.solve(matrix.toarray(), right)
-            else:
-                step = splu(matrix.tocsc()).solve(right)
-        except (np.linalg.LinAlgError, RuntimeError):
-            return None  # exactly singular
-        return step.reshape(blocks, 3) if np.all(np.isfinite(step)) else None
 
     def _sweep(self, count: int) -> None:
         """Replace the iterate by what Gauss-Seidel makes of it."""
@@ -187,24 +143,3 @@ class _NewtonRun(Run):
             self.best, self.best_residual = impulses, residual
         if residual <= self.goal.tolerance:
             self.finished = Status.SOLVED
-
-
-def _with_diagonal(problem: ContactProblem) -> sp.bsr_array:
-    """N as 3×3 blocks in which every diagonal block is present."""
-    form = problem.operator.block_sparse
-    size = 3 * problem.layout.blocks
-    matrix = sp.bsr_array((form.values, form.column, form.start), shape=(size, size))
-    # BSR arithmetic drops nothing that is added, so that an explicit zero diagonal stays in the pattern
-    blocks = problem.layout.blocks
-    present = np.zeros(blocks, dtype=bool)
-    row = np.repeat(np.arange(blocks), np.diff(form.start))
-    present[row[form.column == row]] = True
-    if not present.all():
-        missing = np.flatnonzero(~present)
-        rows = np.concatenate([row, missing])
-        columns = np.concatenate([form.column, missing])
-        values = np.concatenate([form.values, np.zeros((len(missing), 3, 3))])
-        order = np.lexsort((columns, rows))
-        start = np.searchsorted(rows[order], np.arange(blocks + 1))
-        matrix = sp.bsr_array((values[order], columns[order], start), shape=(size, size))
-    return matrix

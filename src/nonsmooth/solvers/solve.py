@@ -47,6 +47,7 @@ def solve(
     initial: Solution | ArrayLike | None = None,
     record: bool = False,
     throw: bool = True,
+    measure: str = "invariant",
 ) -> Solution:
     """Solve a contact problem.
 
@@ -60,6 +61,8 @@ def solve(
         record: keep residual, objective, step length and time of every iteration (slower). The residual is
             then looked at after every iteration, so that a run may end a few iterations earlier.
         throw: raise `SolveError` if the tolerance was not reached; if False, return what was found.
+        measure: what must be within the tolerance: "invariant", the certificate's residual, which no unit
+            changes, or "both", that and Siconos' error (see `siconos_error`).
 
     Returns:
         A `Solution` whose certificate was recomputed from the problem.
@@ -67,8 +70,10 @@ def solve(
     if solver is None:
         solver = _default()
     _check_arguments(problem, solver)
-    goal = Goal(tolerance, max_iterations, time_limit, record)
+    goal = Goal(tolerance, max_iterations, time_limit, record, measure)
     solver.check(problem)
+    if measure == "both" and not (problem.law.exact and problem.law.sides == 0):
+        raise OptionError(f"measure='both' goes with Coulomb's law, and this problem is {problem.law}")
     start = _start(problem, initial)
     solution = run_to_goal(problem, solver, start, goal)
     if throw and solution.status is not Status.SOLVED:

@@ -1,0 +1,119 @@
+"""One solver on one problem in this process: python process.py FAMILY [TASK.json]
+
+Without a task it prints the version of the family's package. With one it solves the problem `repeat` times
+after a first solve that is not timed (and not counted while it compiles), and keeps the best times: CPU
+time of this process, all its threads together, and wall time, in s, of the call of the solver alone, from
+the problem in memory to the impulses. A first solve that takes longer than the time limit counts as it is,
+and a solve of more than a second is timed once.
+
+The time limit is one of CPU time, so that a busy machine does not change who reaches it; where there are
+CPU timers (not on Windows) the process dies of SIGPROF. Before each solve its number goes to the file
+`beat`: whoever started this process sees from it when to lose patience. What was found so far is in
+`answer` (.npz) whatever happens later.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+if sys.platform != "win32":
+    import resource
+
+_LONG = 1.0
+"""CPU time in s above which a solve is timed once: its noise is small beside it."""
+_GRACE = 1.1
+"""CPU time, in time limits, after which a solve is cut off: one that keeps the limit itself can answer."""
+
+
+def main() -> None:
+    """Print a version, or carry out a task."""
+    here = str(Path(__file__).parent)
+    sys.path[:] = [way for way in sys.path if way != here]  # its files must not stand for packages
+    family = _load(sys.argv[1])
+    if len(sys.argv) == 2:
+        print(family.version())
+        return
+    task = json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))
+    try:
+        _carry_out(task, family)
+    except NotImplementedError as error:
+        _write(task, {"ended": "unsupported", "note": str(error)}, {})
+
+
+def _carry_out(task: dict[str, Any], family: Any) -> None:
+    """Solve the problem of a task, first untimed, then timed."""
+    begin = family.prepare(task)
+    compiles = getattr(family, "COMPILES", False)
+    best_cpu = best_wall = float("inf")
+    number = 0
+    while number <= task["repeat"]:
+        solve = begin()
+        Path(task["beat"]).write_text(str(number), encoding="utf-8")
+        if number > 0 or not compiles:
+            _die_after(_GRACE * task["time_limit"])
+        wall, cpu = time.perf_counter(), _cpu_time()
+        answer = solve()
+        cpu, wall = _cpu_time() - cpu, time.perf_counter() - wall
+        _die_after(0.0)
+        if answer.pop("compiled", False):
+            continue
+        late = cpu > task["time_limit"] or answer.get("says") == "time limit"
+        if number > 0 or late:
+            best_cpu, best_wall = min(best_cpu, cpu), min(best_wall, wall)
+            facts = {key: answer.get(key) for key in ("iterations", "says", "note")}
+            facts.update(ended="time limit" if late else "answered", cpu=best_cpu, wall=best_wall)
+            _write(task, facts, answer)
+        if late or (number > 0 and cpu > _LONG):
+            return
+        number += 1
+
+
+def _cpu_time() -> float:
+    """CPU time of this process and its threads in s.
+
+    Linux brings the clock behind `time.process_time` up to date only now and then while a CPU timer runs.
+    """
+    if sys.platform == "win32":
+        return time.process_time()
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return float(used.ru_utime + used.ru_stime)
+
+
+def _die_after(seconds: float) -> None:
+    """Let this process die of SIGPROF after so much CPU time; 0 calls it off."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _load(family: str) -> Any:
+    place = Path(__file__).with_name(f"{family}.py")
+    spec = importlib.util.spec_from_file_location(f"peer_{family}", place)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"there is no family of solvers {family!r}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _write(task: dict[str, Any], facts: dict[str, Any], answer: dict[str, Any]) -> None:
+    """Replace the answer in one go: a process killed meanwhile leaves the one before."""
+    arrays = {
+        key: np.asarray(answer.get(key, ()), dtype=float).ravel() for key in ("impulses", "joint_impulses")
+    }
+    place = Path(task["answer"])
+    unfinished = place.with_suffix(".part.npz")
+    np.savez(unfinished, allow_pickle=False, facts=np.array(json.dumps(facts)), **arrays)
+    os.replace(unfinished, place)
+
+
+if __name__ == "__main__":
+    main()
