@@ -245,7 +245,7 @@ def test_large_problems_print_the_certificate_only(tmp_path: Path) -> None:
 
 MISTAKES = {
     "slove": "no command 'slove': did you mean solve",
-    "fly": "no command 'fly': choose one of list, solve, run, inspect, record-problems, bench, experiment, info",
+    "fly": "no command 'fly': choose one of list, solve, run, inspect, record-problems, bench, ",
     "--dbug": "nonsmooth has no option --dbug: did you mean --debug",
     "solve": "Missing argument 'PROBLEM'",
     "solve sliding-bal": "'sliding-bal' is neither a file nor a problem .* did you mean sliding-ball",

@@ -315,7 +315,9 @@ def test_warm_start_from_the_solution_needs_no_iteration(name):
     np.testing.assert_array_equal(again.impulses, first.impulses)
 
 
-@pytest.mark.parametrize("name", [name for name in VARIANTS if name not in ("lemke", "newton", "proximal", "auto")])
+@pytest.mark.parametrize(
+    "name", [name for name in VARIANTS if name not in ("lemke", "newton", "proximal", "auto")]
+)
 def test_iteration_limit_is_kept_and_said(name):
     solver = VARIANTS[name]
     problem = random_problem(5, contacts=30)

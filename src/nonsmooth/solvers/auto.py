@@ -29,7 +29,9 @@ Floats = NDArray[np.float64]
 _SECOND_WORK = 100_000
 """Visits of blocks that the second method may use where its own iteration limit is smaller."""
 _AFFORDABLE_BLOCKS = 500
-"""Up to so many blocks a proximal solve costs as much as `patience` sweeps; beyond, in proportion more."""
+"""Up to so many blocks a proximal solve costs as much as `patience` sweeps; beyond, more with the square."""
+_TRIAL = 0.25
+"""Part of what the second method costs that the first one gets in any case: warm starts begin slowly."""
 _FOOLED = 10
 """How often the first method may believe that it has converged before it counts as crawling."""
 
@@ -46,8 +48,8 @@ class Auto(Solver):
     window: int = 100
     """Iterations between looks at the progress of the first method."""
     patience: int = 1000
-    """Iterations still to come, as far as progress tells, at which the first method counts as crawling; more
-    for more than 500 blocks, because the cost of a factorisation grows faster than that of a sweep."""
+    """Iterations still to come, as far as progress tells, at which the first method counts as crawling; with
+    the square of the blocks more beyond 500, because factorisations grow faster than sweeps."""
     proximal_blocks: int = 5000
     """Most contacts and joint blocks for which factorisations are affordable."""
     lemke_unknowns: int = 1000
@@ -98,7 +100,7 @@ class _AutoRun(Run):
         self.solver, self.picked, self.why = solver, first, "its iterations are cheap and they converge"
         self.run = first.begin(problem, initial, goal)
         self.done = self.judged = 0
-        self.patience = solver.patience * max(1.0, problem.layout.blocks / _AFFORDABLE_BLOCKS)
+        self.patience = solver.patience * max(1.0, problem.layout.blocks / _AFFORDABLE_BLOCKS) ** 2
         self.looks: list[tuple[int, float]] = []
         self.on_trial, self.taken_over, self.fooled = True, False, 0
         self.first = (first, self.run)
@@ -140,7 +142,8 @@ class _AutoRun(Run):
         residual = self.residual()
         self.judged = self.done
         self.looks.append((self.done, min(residual, self.looks[-1][1])))
-        crawling = self.fooled > _FOOLED or not self._still_to_come() <= self.patience
+        tried = self.done >= _TRIAL * self.patience
+        crawling = self.fooled > _FOOLED or (tried and not self._still_to_come() <= self.patience)
         if residual <= self.goal.tolerance or not crawling:
             return
         self.on_trial = False

@@ -63,7 +63,8 @@ class Proximal(Solver):
     newton_steps: int = 10
     """Most Newton steps for one proximal point; then it is given up and the radius shrinks."""
     patience: int = 100
-    """Newton steps in one island after which it is started anew: from zero, later from more sweeps."""
+    """Newton steps in one island after which it is started anew: from zero, later from more and more sweeps.
+    Zero and all later starts get ten times as many."""
     largest: int = 5000
     """Most contacts and joint blocks that are accepted: one sparse factorisation takes seconds there."""
 
