@@ -13,6 +13,7 @@ from nonsmooth.library import NAMED, random_problem, sphere_packing
 from nonsmooth.library.geometry import contact_rows
 from nonsmooth.library.named import cube_on_plane, planar_block, sliding_ball
 from nonsmooth.solvers import (
+    ADMM,
     APGD,
     REGISTRY,
     Auto,
@@ -50,6 +51,8 @@ VARIANTS = {
     "newton-fischer-burmeister": Newton(formulation="fischer-burmeister", warm_sweeps=0),
     "proximal": Proximal(),
     "proximal-cold": Proximal(warm_sweeps=0),
+    "admm": ADMM(),
+    "admm-rows": ADMM(form="rows"),
     "fixed-point": FixedPoint(),
     "fixed-point-apgd": FixedPoint(inner=APGD()),
     "fixed-point-interior-point": FixedPoint(inner=InteriorPoint()),

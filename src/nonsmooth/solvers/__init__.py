@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nonsmooth.errors import OptionError
+from nonsmooth.solvers.admm import ADMM
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.auto import Auto
 from nonsmooth.solvers.base import Goal, Run, Solver
@@ -20,18 +21,9 @@ from nonsmooth.solvers.status import Status
 REGISTRY: dict[str, type[Solver]] = {
     solver.name: solver
     for solver in (
-        Auto,
-        APGD,
-        GaussSeidel,
-        Newton,
-        Proximal,
-        FixedPoint,
-        InteriorPoint,
-        JORProx,
-        SORProx,
-        Lemke,
+        Auto, APGD, GaussSeidel, Newton, Proximal, ADMM, FixedPoint, InteriorPoint, JORProx, SORProx, Lemke,
     )
-}
+}  # fmt: skip
 """Every solver by its name on the command line."""
 
 
@@ -43,6 +35,7 @@ def by_name(name: str) -> Solver:
 
 
 __all__ = [
+    "ADMM",
     "APGD",
     "REGISTRY",
     "Auto",

@@ -3,7 +3,8 @@
 The rules come from benchmarks/choose_solver.py and from the league table. A cheap iteration wins wherever it
 gets there: Gauss-Seidel with momentum, and APGD for pyramids. Its progress is looked at again and again, and
 where it would need many more iterations than a factorising method is worth, that one takes over: proximal
-points by Newton's method, or Lemke for small pyramids.
+points by Newton's method, or Lemke for small pyramids. Towers, in which sweeps carry forces too slowly, get
+a few iterations of ADMM beforehand.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers.admm import ADMM
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.base import Goal, Run, Solver, whole
 from nonsmooth.solvers.dash import Dash, dash
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.lemke import Lemke, lemke_unknowns
 from nonsmooth.solvers.proximal import Proximal
+from nonsmooth.solvers.tower import is_tower
 
 Floats = NDArray[np.float64]
 
@@ -32,6 +35,8 @@ _AFFORDABLE_BLOCKS = 500
 """Up to so many blocks a proximal solve costs as much as `patience` sweeps; beyond, more with the square."""
 _TRIAL = 0.25
 """Part of what the second method costs that the first one gets in any case: warm starts begin slowly."""
+_AHEAD = 25
+"""Iterations of ADMM on a tower; more of them do not pay where these did not get there."""
 _FOOLED = 10
 """How often the first method may believe that it has converged before it counts as crawling."""
 
@@ -92,18 +97,22 @@ def _first(law: str, threads: int) -> Solver:
 
 
 class _AutoRun(Run):
-    """The first method until it crawls, then the second one from where the first has come."""
+    """One method after the other, each from where the last has come.
+
+    On a tower ADMM goes ahead for a few iterations. Then the first method works until it crawls, then the
+    second one until it has used its iterations; if that was for nothing, the first one goes on to the end.
+    """
 
     def __init__(self, solver: Auto, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
-        first = _first(problem.law.name, solver.threads)
-        self.solver, self.picked, self.why = solver, first, "its iterations are cheap and they converge"
-        self.run = first.begin(problem, initial, goal)
-        self.done = self.judged = 0
+        self.solver = solver
+        self.first = _first(problem.law.name, solver.threads)
         self.patience = solver.patience * max(1.0, problem.layout.blocks / _AFFORDABLE_BLOCKS) ** 2
-        self.looks: list[tuple[int, float]] = []
-        self.on_trial, self.taken_over, self.fooled = True, False, 0
-        self.first = (first, self.run)
+        self.done = 0
+        if problem.law.name != "pyramid" and is_tower(problem):
+            self._take("ahead", ADMM(), "bodies stand one upon the other", initial)
+        else:
+            self._take("first", self.first, "its iterations are cheap and they converge", initial)
 
     @property
     def impulses(self) -> Floats:
@@ -113,20 +122,21 @@ class _AutoRun(Run):
         """True relative residual; the first one that is asked for is what progress is measured from."""
         residual = self.run.residual()
         if not self.looks:
-            self.looks.append((self.done, residual))
+            self.looks.append((0, residual))
         return residual
 
     def advance(self, count: int, stop: float) -> int:
         limit = self.goal.max_iterations or self.solver.default_iterations
         if self.picked.in_one_call:
             count = min(self.picked.default_iterations, limit - self.done)
+        elif self.stage == "ahead":
+            count = min(count, _AHEAD)
         done = self.run.advance(count, stop)
         self.done += done
         self.fooled += self.run.estimate <= stop
-        if self.taken_over:
-            self._judge_second()
-        elif self.on_trial and (self.fooled > _FOOLED or self.done - self.judged >= self.solver.window):
-            self._judge_first()
+        judge = {"ahead": self._judge_ahead, "first": self._judge_first, "second": self._judge_second}
+        if self.stage in judge:
+            judge[self.stage]()
         self.estimate, self.finished = self.run.estimate, self.run.finished
         self.step_length = self.run.step_length
         inner = f" ({self.run.note})" if self.run.note else ""
@@ -137,25 +147,39 @@ class _AutoRun(Run):
         """Recompute what the present method carries along."""
         self.run.refresh()
 
+    def _take(self, stage: str, method: Solver, why: str, start: Floats) -> None:
+        """Let a method work from impulses."""
+        self.stage, self.picked, self.why = stage, method, why
+        self.run = method.begin(self.problem, start, self.goal)
+        self.began = self.judged = self.done
+        self.looks: list[tuple[int, float]] = []
+        self.fooled = 0
+
+    def _judge_ahead(self) -> None:
+        """Let the first method work when ADMM has used its iterations."""
+        used = self.done - self.began >= _AHEAD or self.run.finished is not None
+        if used and not self.residual() <= self.goal.tolerance:
+            self._take("first", self.first, "admm went ahead on a tower", self.run.impulses)
+            self.residual()
+
     def _judge_first(self) -> None:
         """Let the second method take over if the first crawls, or believes what the residual denies."""
-        residual = self.residual()
-        self.judged = self.done
-        self.looks.append((self.done, min(residual, self.looks[-1][1])))
-        tried = self.done >= _TRIAL * self.patience
-        crawling = self.fooled > _FOOLED or (tried and not self._still_to_come() <= self.patience)
+        fooled = self.fooled > _FOOLED
+        if not fooled and self.done - self.judged < self.solver.window:
+            return
+        residual, self.judged = self.residual(), self.done
+        self.looks.append((self.done - self.began, min(residual, self.looks[-1][1])))
+        tried = self.done - self.began >= _TRIAL * self.patience
+        crawling = fooled or (tried and not self._still_to_come() <= self.patience)
         if residual <= self.goal.tolerance or not crawling:
             return
-        self.on_trial = False
         crawled = f"crawled at a residual of {residual:.1e} after {self.done} iterations"
         second = self.solver.second(self.problem)
         if isinstance(second, str):
-            self.why = f"it {crawled}, but {second}"
+            self.stage, self.why = "last", f"it {crawled}, but {second}"
             return
-        self.why = f"{self.picked.name} {crawled}"
-        self.first, self.picked = (self.picked, self.run), second
-        self.run = second.begin(self.problem, self.run.impulses.copy(), self.goal)
-        self.taken_over, self.judged = True, self.done
+        self.left = self.run
+        self._take("second", second, f"{self.picked.name} {crawled}", self.run.impulses.copy())
 
     def _still_to_come(self) -> float:
         """Iterations until the tolerance, if it goes on as in the second half of what was done."""
@@ -167,13 +191,12 @@ class _AutoRun(Run):
 
     def _judge_second(self) -> None:
         """Go back to the first method, where it was, if the second has used its iterations for nothing."""
-        blocks = self.problem.layout.blocks
-        budget = max(self.picked.default_iterations, _SECOND_WORK // blocks)
-        used = self.picked.in_one_call or self.done - self.judged >= budget
-        if used and self.residual() > self.goal.tolerance:
-            failed, start = self.picked.name, self.run.impulses
-            self.taken_over = False
-            self.picked, self.run = self.first
-            if self.residual_of(start) < self.residual():
-                self.run = self.picked.begin(self.problem, start.copy(), self.goal)
-            self.why = f"it crawled, but {failed} did not get there either"
+        budget = max(self.picked.default_iterations, _SECOND_WORK // self.problem.layout.blocks)
+        used = self.picked.in_one_call or self.done - self.began >= budget
+        if not used or self.residual() <= self.goal.tolerance:
+            return
+        why, start = f"it crawled, but {self.picked.name} did not get there either", self.run.impulses
+        if self.residual() < self.left.residual():
+            self._take("last", self.first, why, start.copy())
+        else:
+            self.stage, self.picked, self.run, self.why = "last", self.first, self.left, why
