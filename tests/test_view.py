@@ -96,10 +96,10 @@ def test_counted() -> None:
 
 def test_json_has_no_nan() -> None:
     solution = solved("sliding-ball")
-    lost = dataclasses.replace(solution, impulses=np.array([np.nan, np.inf]), velocity=None)
+    lost = dataclasses.replace(solution, impulses=np.array([np.nan, np.inf]))
     answer = solution_as_json("ball", lost, 1e-8)
     assert answer["impulses"] == [None, None]
-    assert answer["velocity"] is None
+    assert set(answer["velocity"]) == {None}
     assert json.loads(json.dumps(answer, allow_nan=False)) == answer
 
 

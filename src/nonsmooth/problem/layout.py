@@ -25,6 +25,8 @@ class Layout:
     joint_groups: Integers
     slot: Integers = field(init=False)
     """Place of every row of the flat vector in the flattened (blocks, 3) array."""
+    contact_rows: int = field(init=False)
+    """Number of contact components, which come first in the flat vector."""
 
     def __post_init__(self) -> None:
         sizes = np.concatenate([self.components, self.joint_groups])
@@ -34,6 +36,7 @@ class Layout:
         slot = 3 * block + within
         slot.setflags(write=False)
         object.__setattr__(self, "slot", slot)
+        object.__setattr__(self, "contact_rows", int(self.components.sum()))
 
     @property
     def contacts(self) -> int:
@@ -44,11 +47,6 @@ class Layout:
     def blocks(self) -> int:
         """Number of blocks: contacts and joint blocks."""
         return len(self.components) + len(self.joint_groups)
-
-    @cached_property
-    def contact_rows(self) -> int:
-        """Number of contact components, which come first in the flat vector."""
-        return int(self.components.sum())
 
     @property
     def rows(self) -> int:

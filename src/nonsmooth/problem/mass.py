@@ -22,6 +22,9 @@ Floats = NDArray[np.float64]
 _SYMMETRY = 1e-10
 """Largest asymmetry accepted, relative to the diagonal entries: what rounding leaves behind."""
 
+_ROUNDINGS = 100.0
+"""Roundings in a product and two triangular solves with a 6×6 block, generously."""
+
 _NOT_DEFINITE = "mass is not positive definite: check inertias and generalised masses"
 
 
@@ -30,6 +33,8 @@ class Mass(Protocol):
 
     size: int
     symmetric: bool
+    rounding: float
+    """Bound of the relative error of the momentum balance of v = M⁻¹p; infinite where none is known."""
 
     def multiply(self, velocity: Floats) -> Floats:
         """M v."""
@@ -61,8 +66,9 @@ class BodyMass:
         scaled = _scaled(blocks)
         asymmetry = np.abs(scaled - np.swapaxes(scaled, 1, 2)).max(axis=(1, 2), initial=0.0)
         _require(asymmetry <= _SYMMETRY, "mass of body {} is not symmetric: give (M + Mᵀ)/2")
-        positive = np.linalg.eigvalsh(scaled).min(axis=1, initial=np.inf) > 1e-14
-        _require(positive, "mass of body {} is not positive definite: check its inertia")
+        smallest = np.linalg.eigvalsh(scaled).min(axis=1, initial=np.inf)
+        _require(smallest > 1e-14, "mass of body {} is not positive definite: check its inertia")
+        self.rounding = _ROUNDINGS * float(np.finfo(float).eps) / float(smallest.min(initial=1.0))
         self.lower: Any = np.linalg.cholesky(blocks)
         self.lower_inverse: Any = np.linalg.inv(self.lower)  # small, scaled alike: safe
         natural = np.arange(6 * len(blocks))
@@ -148,6 +154,7 @@ class MatrixMass:
         self.matrix = matrix
         self.size = matrix.shape[0]
         self.symmetric = symmetric
+        self.rounding = np.inf
         if not symmetric:
             try:
                 self._solve = splu(sp.csc_array(matrix)).solve

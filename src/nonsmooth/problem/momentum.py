@@ -34,6 +34,11 @@ def generalised_impulse(problem: ContactProblem, blocks: Floats) -> Floats:
     return np.asarray(problem.jacobian @ flat[:contact] + problem.joint_jacobian @ flat[contact:])
 
 
+def balance_is_certain(problem: ContactProblem, tolerance: float) -> bool:
+    """Tell whether M v = k + Dγ + Gλ closes in any case: no masses, or well-conditioned ones."""
+    return problem._mass is None or problem._mass.rounding <= tolerance
+
+
 def momentum_error(problem: ContactProblem, velocity: Floats, blocks: Floats) -> tuple[float, float]:
     """|M v − k − Dγ − Gλ|: the largest entry (N·s), and the M⁻¹-norm relative to its largest term."""
     mass, operator = problem._mass, problem.operator

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +24,9 @@ from nonsmooth.problem.mass import BodyMass, MatrixMass
 
 Floats = NDArray[np.float64]
 
+_FORMED_AT_ONCE = 600
+"""Rows up to which a product is formed when the problem is made: some megabytes."""
+
 _COLUMNS_AT_ONCE = 192
 """Columns of a product with M⁻¹ that are held as a dense matrix."""
 
@@ -36,7 +39,7 @@ class DelassusOperator(ABC):
 
     layout: Layout
 
-    applies_by_kernel: ClassVar[bool] = True
+    applies_by_kernel: bool = True
     """False where N x is not computed from `kernel_form`, but from what it was formed of."""
 
     @property
@@ -210,17 +213,18 @@ class ExplicitOperator(DelassusOperator):
 
 
 class ProductOperator(DelassusOperator):
-    """N = Pᵀ M⁻¹ P with P = [D G] and any mass: applied without forming, formed for the kernels."""
-
-    applies_by_kernel = False
+    """N = Pᵀ M⁻¹ P with P = [D G] and any mass: formed for the kernels; if large, applied without that."""
 
     def __init__(self, layout: Layout, mass: MatrixMass, jacobian: Any) -> None:
         self.layout = layout
         self._mass = mass
         self._jacobian = jacobian
+        self.applies_by_kernel = layout.rows <= _FORMED_AT_ONCE
 
     def apply(self, x: Floats) -> Floats:
         """N x by one product with P, one solve with M and one product with Pᵀ."""
+        if self.applies_by_kernel:
+            return super().apply(x)
         velocity = self._mass.solve(np.asarray(self._jacobian @ self.layout.unpad(x)))
         return self.layout.pad(np.asarray(self._jacobian.T @ velocity))
 
@@ -234,7 +238,9 @@ class ProductOperator(DelassusOperator):
 
     @cached_property
     def diagonal_blocks(self) -> Floats:
-        """The 3×3 blocks N_ii, without forming N, which may be full though M and P are sparse."""
+        """The 3×3 blocks N_ii; a large N is not formed, because it may be full though M and P are sparse."""
+        if self.applies_by_kernel:
+            return super().diagonal_blocks
         out = np.zeros((self.layout.blocks, 3, 3))
         slot = self.layout.slot
         for first, part in self._columns():

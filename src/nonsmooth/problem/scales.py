@@ -32,18 +32,15 @@ class Scales:
     of_island: Floats
     idle: float
     """Residual of zero impulses over all islands; zero exactly where they are the solution."""
+    whole: float
+    """One scale for the whole problem, for what solvers measure over all islands."""
 
     @classmethod
     def of(cls, cones: Cones, free_blocks: Floats, island: NDArray[np.int64]) -> Scales:
         """Compute the scales from the velocities without impulses, (blocks, 3)."""
         of_island = np.empty(int(island.max(initial=-1)) + 1)
         idle = kernels.island_scales(cones, free_blocks, island, _ROUNDING_SHARE, of_island)
-        return cls(island, of_island, idle)
-
-    @cached_property
-    def whole(self) -> float:
-        """One scale for the whole problem, for what solvers measure over all islands."""
-        return math.sqrt(float(self.of_island @ self.of_island))
+        return cls(island, of_island, idle, math.sqrt(float(of_island @ of_island)))
 
     @cached_property
     def of_block(self) -> Floats:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from nonsmooth.errors import NonsmoothError
 from nonsmooth.problem.certificate import Certificate, certify
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.problem.momentum import velocity_after
 from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
@@ -81,19 +80,21 @@ class Solution:
     joint_impulses: Floats
     """λ in N·s or N·m·s, one per joint row."""
     statistics: Statistics
-    velocity: Floats | None
-    """v = M⁻¹(k + Dγ + Gλ) in m/s and rad/s; None where the masses are not known."""
 
     @classmethod
     def of(cls, problem: ContactProblem, status: Status, blocks: Floats, statistics: Statistics) -> Solution:
         """Build a solution from impulses (blocks, 3); everything else is recomputed from the problem."""
         flat = problem.layout.unpad(blocks)
         rows = problem.layout.contact_rows
-        velocity = None
-        if problem.has_masses:
-            with np.errstate(**_RUNAWAY):
-                velocity = velocity_after(problem, blocks)
-        return cls(problem, status, flat[:rows], flat[rows:], statistics, velocity)
+        return cls(problem, status, flat[:rows], flat[rows:], statistics)
+
+    @cached_property
+    def velocity(self) -> Floats | None:
+        """v = M⁻¹(k + Dγ + Gλ) in m/s and rad/s; None where the masses are not known."""
+        if not self.problem.has_masses:
+            return None
+        with np.errstate(**_RUNAWAY):
+            return self.problem.velocity(self.impulses, self.joint_impulses)
 
     @cached_property
     def certificate(self) -> Certificate:

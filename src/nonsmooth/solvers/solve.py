@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.problem.momentum import momentum_error
+from nonsmooth.problem.momentum import balance_is_certain, momentum_error
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.feasibility import joints_contradict
 from nonsmooth.solvers.solution import History, Solution, SolveError, Statistics
@@ -207,8 +207,9 @@ def _conclude(
 ) -> Solution:
     statistics = Statistics(solver.name, done, clock.elapsed(), History(tuple(history)), note)
     solution = Solution.of(problem, status, impulses, statistics)
-    if status is not Status.SOLVED or solution.velocity is None:
+    if status is not Status.SOLVED or balance_is_certain(problem, goal.tolerance):
         return solution
+    assert solution.velocity is not None
     if not momentum_error(problem, solution.velocity, impulses)[1] <= goal.tolerance:
         # the contacts are right, but M v = k + Dγ + Gλ does not close: the mass matrix is near singular
         return replace(solution, status=Status.STALLED)
