@@ -5,14 +5,14 @@ Units: kg for translations, kg·m² for rotations; a generalised coordinate brin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import LinearOperator, onenormest, splu
 
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem import _mass_kernels as kernels
@@ -154,20 +154,43 @@ class MatrixMass:
         self.matrix = matrix
         self.size = matrix.shape[0]
         self.symmetric = symmetric
-        self.rounding = np.inf
+        self._solve: Callable[[Floats], Floats]
+        self._solve_transposed: Callable[[Floats], Floats]
         if not symmetric:
             try:
-                self._solve = splu(sp.csc_array(matrix)).solve
+                factor = splu(sp.csc_array(matrix))
             except RuntimeError:  # exactly singular
                 raise ProblemError(_NOT_DEFINITE) from None
+            self._solve, self._solve_transposed = factor.solve, lambda right: factor.solve(right, "T")
         elif sp.issparse(matrix):
-            self._solve = _sparse_factor(matrix).solve
+            self._solve = self._solve_transposed = _sparse_factor(matrix).solve
         else:
             try:
                 lower = scipy.linalg.cho_factor(matrix, lower=True)
             except np.linalg.LinAlgError:
                 raise ProblemError(_NOT_DEFINITE) from None
-            self._solve = lambda right: scipy.linalg.cho_solve(lower, right)
+            self._solve = self._solve_transposed = lambda right: scipy.linalg.cho_solve(lower, right)
+        roundings = _ROUNDINGS * np.sqrt(self.size)  # they add up as in a random walk
+        self.rounding = float(roundings * np.finfo(float).eps) * self._condition()
+
+    def _condition(self) -> float:
+        """Estimate of the condition of M scaled to a unit diagonal, in the 1-norm: a few solves."""
+        root = np.sqrt(np.abs(self.matrix.diagonal()))[:, None]
+        shape = (self.size, self.size)
+
+        def inverse(right: Floats) -> Floats:
+            return np.asarray(root * self._solve(root * right.reshape(self.size, -1)))
+
+        def transposed(right: Floats) -> Floats:
+            return np.asarray(root * self._solve_transposed(root * right.reshape(self.size, -1)))
+
+        if self.size == 0:
+            return 1.0
+        operator = LinearOperator(
+            shape, matvec=inverse, rmatvec=transposed, matmat=inverse, rmatmat=transposed, dtype=np.float64
+        )
+        scaled = abs(sp.csc_array(self.matrix)) / root / root.T
+        return float(scaled.sum(axis=0).max()) * float(onenormest(operator))
 
     def multiply(self, velocity: Floats) -> Floats:
         """M v."""

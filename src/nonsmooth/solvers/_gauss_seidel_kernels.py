@@ -12,7 +12,14 @@ import numpy as np
 
 from nonsmooth._jit import allocating_kernel, inlined_kernel, kernel
 from nonsmooth.problem._cone_kernels import project_round_cone
-from nonsmooth.problem._operator_kernels import add_impulse, block_velocity, copy_into, weigh
+from nonsmooth.problem._operator_kernels import (
+    BlockSparse,
+    Factored,
+    add_impulse,
+    block_velocity,
+    copy_into,
+    weigh,
+)
 from nonsmooth.problem._residual_kernels import Cones, residual_of_impulses, weighted_square
 from nonsmooth.solvers._local_kernels import invert_blocks, solve_contact
 
@@ -151,27 +158,46 @@ def nesterov_sweeps(
 
 
 @allocating_kernel
-def dash(
-    form, bodies, friction, free, weight, sides, tilting, diagonal, q, island, scale, whole, x,
+def dash_sparse(
+    start, column, values, friction, free, weight, sides, tilting, diagonal, q, island, scale, whole, x,
     growth, most, tolerance,
 ):  # fmt: skip
+    """`_dash` on a block-sparse operator, whose arrays come one by one, as all others do."""
+    cones = Cones(friction, free, weight, sides, tilting)
+    form = BlockSparse(start, column, values)
+    return _dash(form, 1, cones, diagonal, q, island, scale, whole, x, growth, most, tolerance)
+
+
+@allocating_kernel
+def dash_factored(
+    bodies, columns, body_count, friction, free, weight, sides, tilting, diagonal, q, island, scale, whole, x,
+    growth, most, tolerance,
+):  # fmt: skip
+    """`_dash` on a factored operator."""
+    cones = Cones(friction, free, weight, sides, tilting)
+    form = Factored(bodies, columns, body_count)
+    return _dash(form, body_count, cones, diagonal, q, island, scale, whole, x, growth, most, tolerance)
+
+
+@allocating_kernel
+def _dash(form, bodies, cones, diagonal, q, island, scale, whole, x, growth, most, tolerance):
     """Sweeps with momentum from x, which becomes the answer, until its true residual is good enough.
 
     Returns the number of sweeps and the residual. For contacts alone.
     """
     block, inverse, multiplier = np.empty_like(diagonal), np.empty_like(diagonal), np.zeros(x.shape[0])
-    invert_blocks(diagonal, free, block, inverse)
+    invert_blocks(diagonal, cones.free, block, inverse)
     point, w, w_last = x.copy(), np.zeros((bodies, 6)), np.zeros((bodies, 6))
     weigh(form, point, w)
     copy_into(w_last, w)
     momentum = np.array([1.0, math.inf])
-    cones = Cones(friction, free, weight, sides, tilting)
     done, slack = 0, 1.0
     residual = residual_of_impulses(form, bodies, cones, q, island, scale, x)
     while done < most and not residual <= tolerance:
         count = 1 if done == 0 else most - done  # what stands alone is solved by one visit
         count, change, residual = nesterov_sweeps(
-            form, friction, free, weight, sides, tilting, block, inverse, multiplier, q, 1.0, False,
+            form, cones.friction, cones.free, cones.weight, cones.sides, cones.tilting,
+            block, inverse, multiplier, q, 1.0, False,
             island, scale, point, w, x, w_last, momentum, growth, count, slack * tolerance * whole,
         )  # fmt: skip
         done += count

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.problem._operator_kernels import Factored
 from nonsmooth.problem.certificate import residual_of
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _gauss_seidel_kernels as kernels
@@ -42,8 +43,10 @@ def dash(problem: ContactProblem, start: Floats, goal: Goal) -> Dash | None:
     if layout.blocks > _MOST_BLOCKS or len(layout.joint_groups) or problem.law.sides:
         return None
     scales, x = problem.scales, start.copy()
-    sweeps, residual = kernels.dash(
-        operator.kernel_form, operator.work_rows, *problem.cones, operator.diagonal_blocks,
+    form = operator.kernel_form
+    run = kernels.dash_factored if isinstance(form, Factored) else kernels.dash_sparse
+    sweeps, residual = run(
+        *form, *problem.cones, operator.diagonal_blocks,
         problem.free_blocks, scales.island, scales.of_island, scales.whole, x, _GROWTH,
         _SWEEPS if goal.max_iterations is None else min(_SWEEPS, goal.max_iterations), goal.tolerance,
     )  # fmt: skip
