@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,7 +44,6 @@ SOLVERS: dict[str, Solver] = {
     "gs plain": GaussSeidel(acceleration="none"),
     "gs nesterov": GaussSeidel(),
     "gs nncg": GaussSeidel(acceleration="nncg"),
-    "gs anderson": GaussSeidel(acceleration="anderson"),
     "newton": Newton(),
     "newton ac": Newton(formulation="alart-curnier"),
     "newton fb": Newton(formulation="fischer-burmeister"),
@@ -56,6 +55,12 @@ SOLVERS: dict[str, Solver] = {
     "sor-prox": SORProx(strategy="adaptive"),
     "lemke": Lemke(),
 }
+METHODS: dict[str, Callable[[str], bool]] = {
+    "gauss-seidel": lambda name: name.startswith("gs "),
+    "newton": lambda name: name.startswith("newton"),
+    **{name: name.__eq__ for name in ("proximal", "admm", "apgd", "sor-prox", "fixed-point")},
+}
+"""What the columns are called in the plot."""
 TIME_LIMIT = 5.0
 LARGEST_LOOK = 1500
 """Rows of W up to which its singular values are computed."""
@@ -143,30 +148,29 @@ def draw(points: list[Point], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    names = [name for name in SOLVERS if any(point.fastest == name for point in points)]
+    names = [name for name in METHODS if any(METHODS[name](point.fastest) for point in points)]
     colours = {name: f"C{index}" for index, name in enumerate(names)}
     tolerances = sorted({point.tolerance for point in points}, reverse=True)
-    figure, axes = plt.subplots(1, len(tolerances), figsize=(11, 4.6), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, len(tolerances), figsize=(11, 4.8), sharey=True, layout="constrained")
     for axis, tolerance in zip(np.atleast_1d(axes), tolerances, strict=True):
         for point in points:
             if point.tolerance == tolerance:
-                marker = "^" if point.deficient else "o"
+                colour = next(colours[name] for name in names if METHODS[name](point.fastest))
                 axis.plot(
-                    point.contacts, point.condition, marker, color=colours[point.fastest], alpha=0.8,
-                    markersize=8, markeredgecolor="white",
+                    point.contacts, point.condition, "^" if point.deficient else "o", color=colour,
+                    alpha=0.8, markersize=9, markeredgecolor="white",
                 )  # fmt: skip
-        axis.set(xscale="log", yscale="log", xlabel="contacts", title=f"to {tolerance:g}")
+        axis.set(xscale="log", yscale="log", xlabel="contacts", title=f"tolerance {tolerance:.0e}")
         axis.grid(True, alpha=0.3)
-    np.atleast_1d(axes)[0].set_ylabel("condition of W (largest to smallest singular value above rounding)")
+    np.atleast_1d(axes)[0].set_ylabel("condition of W on its range")
+    marks = [("s", colours[name], name) for name in names]
+    marks += [("o", "grey", "W of full rank"), ("^", "grey", "W rank-deficient")]
     handles = [
-        plt.Line2D([], [], marker="s", linestyle="", color=colours[name], label=name) for name in names
+        plt.Line2D([], [], marker=marker, linestyle="", color=colour, label=label)
+        for marker, colour, label in marks
     ]
-    shapes = (("o", "W of full rank"), ("^", "W rank-deficient"))
-    handles += [
-        plt.Line2D([], [], marker=marker, linestyle="", color="grey", label=label) for marker, label in shapes
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=6)
-    figure.suptitle("The fastest method on each problem, exact law (auto left out)")
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    figure.suptitle("The fastest method on each problem under Coulomb's law (auto left out)")
     figure.savefig(path, dpi=150)
 
 

@@ -289,6 +289,8 @@ def test_standings_by_hand() -> None:
     assert (first.solver, first.solved, first.fastest, first.missed) == ("a", 2, 1, 1)
     assert first.mean_time == pytest.approx(math.sqrt(2.0))
     assert first.penalised_time == pytest.approx((1.0 * 2.0 * 10.0) ** (1 / 3))
+    assert first.against_best == pytest.approx(math.sqrt(1.0 / 4.0 * 2.0 / 1.0))
+    assert second.against_best == pytest.approx(math.sqrt(4.0 / 1.0 * 1.0 / 2.0))
     assert (second.solver, second.solved, second.fastest, second.late) == ("b", 2, 1, 1)
     assert (third.solver, third.solved, third.missed, third.crashed, third.unsupported) == ("c", 0, 1, 1, 1)
     assert math.isnan(third.mean_time)

@@ -335,9 +335,7 @@ def test_converged_answer_and_iterations_do_not_depend_on_threads() -> None:
 # ---- options -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "options", [{"form": "block-sparse"}, {"acceleration": "nncg"}, {"acceleration": "anderson"}]
-)
+@pytest.mark.parametrize("options", [{"form": "block-sparse"}, {"acceleration": "nncg"}])
 def test_what_colours_cannot_do(options: dict[str, str]) -> None:
     with pytest.raises(UnsupportedError, match="order='natural'"):
         ns.solve(sphere_packing(20), GaussSeidel(order="coloured", **options))

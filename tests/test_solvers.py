@@ -38,7 +38,6 @@ VARIANTS = {
     "gauss-seidel-over-relaxed": GaussSeidel(acceleration="none", relaxation=1.2),
     "gauss-seidel-nesterov": GaussSeidel(),
     "gauss-seidel-nncg": GaussSeidel(acceleration="nncg"),
-    "gauss-seidel-anderson": GaussSeidel(acceleration="anderson"),
     "gauss-seidel-block-sparse": GaussSeidel(form="block-sparse"),
     "jor-prox-row-sum": JORProx(strategy="row-sum"),
     "jor-prox-adaptive": JORProx(strategy="adaptive"),

@@ -168,10 +168,10 @@ def _print_standings(rows: list[Row], rules: Rules) -> None:
     from nonsmooth.bench import standings
     from nonsmooth.view.tables import plain_table, titled
 
-    columns = ("name", "solved", "fastest", "ms", "ms, all", "missed", "late", "crashed")
+    columns = ("name", "solved", "fastest", "ms", "× best", "missed", "late", "crash")
     table = plain_table(*columns, numbers=columns[1:])
     for line in standings(rows, rules):
-        times = (f"{1e3 * time:.3g}" for time in (line.mean_time, line.penalised_time))
+        times = (f"{1e3 * line.mean_time:.3g}", f"{line.against_best:.2f}")
         numbers = (line.fastest, *times, line.missed, line.late, line.crashed)
         table.add_row(line.solver, f"{line.solved}/{line.problems}", *map(str, numbers))
     settings = rules.settings

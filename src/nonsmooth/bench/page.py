@@ -97,19 +97,22 @@ def _standings(rows: Sequence[Row], rules: Rules, clock: str) -> str:
     lines = [
         (
             escape(line.solver), f"{line.solved} of {line.problems}", str(line.fastest),
-            _milliseconds(line.mean_time), _milliseconds(line.penalised_time), str(line.missed),
+            _milliseconds(line.mean_time), _milliseconds(line.penalised_time),
+            f"{line.against_best:.2f}", str(line.missed),
             str(line.late), str(line.crashed),
             str(line.unsupported), escape(line.version),
         )
         for line in standings(rows, rules)
     ]  # fmt: skip
     heads = (
-        "solver", "solved", "fastest", f"mean {clock} ms, its solved", f"mean {clock} ms, all", "missed",
+        "solver", "solved", "fastest", f"mean {clock} ms, its solved", f"mean {clock} ms, all",
+        "against the best other", "missed",
         "time limit", "crashed", "unsupported", "version",
     )  # fmt: skip
     note = (
         "<p class=pale>Means are geometric; over all problems, one that was not solved counts with the time "
-        "limit. Missed: an answer that does not meet the tolerance.</p>"
+        "limit; against the best other: its time over that of the fastest other solver of each problem, over "
+        "those that both solved. Missed: an answer that does not meet the tolerance.</p>"
     )
     return _table(heads, ([*((cell, "") for cell in line[:-1]), (line[-1], "text")] for line in lines)) + note
 

@@ -54,6 +54,8 @@ class Standing:
     """Geometric mean over the problems that it solved; NaN if there are none."""
     penalised_time: float
     """Geometric mean over all problems, where one that was not solved counts with the time limit."""
+    against_best: float
+    """Time over that of the fastest other, geometric mean over the problems that it and another solved."""
     missed: int
     late: int
     crashed: int
@@ -83,6 +85,7 @@ def standings(rows: Sequence[Row], rules: Rules) -> list[Standing]:
                 ),
                 mean_time=geometric_mean(solved),
                 penalised_time=geometric_mean(penalised),
+                against_best=geometric_mean(_ratios(solver, rows, rules)),
                 missed=verdicts.count("missed"),
                 late=verdicts.count("time limit"),
                 crashed=verdicts.count("crashed"),
@@ -90,6 +93,17 @@ def standings(rows: Sequence[Row], rules: Rules) -> list[Standing]:
             )
         )
     return sorted(table, key=lambda line: (-line.solved, line.penalised_time))
+
+
+def _ratios(solver: str, rows: Sequence[Row], rules: Rules) -> list[float]:
+    """A solver's times over the best of all others, for the problems that it and another solved."""
+    own = {row.problem: rules.time(row) for row in rows if row.solver == solver}
+    others: dict[str, float] = {}
+    for row in rows:
+        if row.solver != solver:
+            others[row.problem] = min(others.get(row.problem, math.inf), rules.time(row))
+    ratios = (own[problem] / others[problem] for problem in own if others.get(problem, math.inf) < math.inf)
+    return [ratio for ratio in ratios if math.isfinite(ratio)]
 
 
 def profile(rows: Sequence[Row], rules: Rules) -> dict[str, Floats]:

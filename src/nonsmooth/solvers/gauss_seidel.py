@@ -20,7 +20,7 @@ from nonsmooth.solvers.local_blocks import local_blocks
 
 Floats = NDArray[np.float64]
 
-_ACCELERATIONS = ("none", "nesterov", "nncg", "anderson")
+_ACCELERATIONS = ("none", "nesterov", "nncg")
 _ORDERS = ("automatic", "natural", "symmetric", "coloured")
 _BY_COLOUR = ("none", "nesterov")
 """Accelerations that sweeps by colour can have."""
@@ -41,7 +41,7 @@ class GaussSeidel(Solver):
     summary: ClassVar[str] = "block Gauss-Seidel with exact local solves, accelerated over the sweeps"
 
     acceleration: str = "nesterov"
-    """"none", "nesterov" (momentum with restart), "nncg" (nonlinear conjugate gradients), "anderson"."""
+    """"none", "nesterov" (momentum with restart), "nncg" (nonlinear conjugate gradients)."""
     order: str = "automatic"
     """"natural" sweeps, "symmetric" ones (forward and backward, counted as one iteration), or "coloured":
     blocks that share no body together, which vectors and threads need. By default coloured where it pays."""
@@ -53,8 +53,6 @@ class GaussSeidel(Solver):
     """"factored" (O(1) work per contact), "block-sparse" (on an explicit N); by default what is there."""
     restart_growth: float = 1.2
     """With momentum: restart when a sweep changes this much more than the smallest since the last restart."""
-    depth: int = 5
-    """With Anderson acceleration: how many past sweeps are combined."""
 
     def __post_init__(self) -> None:
         choice("GaussSeidel", "acceleration", self.acceleration, _ACCELERATIONS)
@@ -64,14 +62,13 @@ class GaussSeidel(Solver):
         if not self.relaxation < 2.0:
             raise OptionError(f"GaussSeidel(relaxation={self.relaxation}): it must be below 2")
         positive("GaussSeidel", "restart_growth", self.restart_growth)
-        whole("GaussSeidel", "depth", self.depth, 1)
         whole("GaussSeidel", "threads", self.threads, 1)
 
     def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
         """Start on a problem."""
         if self._colours(problem):
             return ColouredRun(self, problem, initial, goal)
-        kinds = {"none": _Plain, "nesterov": _Nesterov, "nncg": _Conjugate, "anderson": _Anderson}
+        kinds = {"none": _Plain, "nesterov": _Nesterov, "nncg": _Conjugate}
         return kinds[self.acceleration](self, problem, initial, goal)
 
     def _colours(self, problem: ContactProblem) -> bool:
@@ -187,46 +184,3 @@ class _Conjugate(_Accelerated):
             self.equations, self.point, self.answer, self.direction, self.before, self.energy, count, stop
         )
         return int(done), float(change)
-
-
-class _Anderson(_Accelerated):
-    """Combine the last sweeps so that the combined change is smallest (type II), with a restart.
-
-    The history is dropped when a sweep's change grows to more than twice the smallest.
-    """
-
-    def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
-        super().__init__(solver, problem, initial, goal)
-        self.root = 1.0 / np.sqrt(problem.cones.weight)
-        self.swept: list[Floats] = []
-        self.changes: list[Floats] = []
-        self.smallest = math.inf
-
-    def _sweeps(self, count: int, stop: float) -> tuple[int, float]:
-        done, change = 0, math.inf
-        while done < count and not change <= stop:
-            change = self._sweep_and_mix()
-            done += 1
-        return done, change
-
-    def _sweep_and_mix(self) -> float:
-        before = self.point.x.copy()
-        kernels.plain_sweeps(self.equations, self.point, 1, 0.0)
-        change = (self.point.x - before) * self.root
-        size = float(np.linalg.norm(change))
-        self.answer = Point(self.point.x.copy(), self.answer.w)
-        if size > 2.0 * self.smallest:
-            self.swept.clear()
-            self.changes.clear()
-            self.smallest = size
-        self.smallest = min(self.smallest, size)
-        self.swept.append(self.answer.x)
-        self.changes.append(change.ravel())
-        del self.swept[: -self.solver.depth - 1], self.changes[: -self.solver.depth - 1]
-        if len(self.changes) > 1:
-            differences = np.diff(np.array(self.changes), axis=0).T
-            mix = np.linalg.lstsq(differences, self.changes[-1], rcond=1e-10)[0]
-            self.point = self._at(
-                self.answer.x - np.tensordot(mix, np.diff(np.array(self.swept), axis=0), axes=1)
-            )
-        return size
