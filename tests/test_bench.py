@@ -437,7 +437,7 @@ def test_the_command(scripts: dict[str, Contender], point: Entry, tmp_path: Path
     done = subprocess.run(command(*words, "--solvers", names), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert re.search(r"script:right.py +1/1", done.stdout)
-    assert re.search(r"script:crash.py +0/1 .* 1\s*$", done.stdout, re.MULTILINE)
+    assert re.search(r"script:crash.py +0/1 .* 1 +0\s*$", done.stdout, re.MULTILINE)
     assert (tmp_path / "out" / "report.html").exists()
     for wrong, sentence in (
         (["--measure", "invariand"], "did you mean invariant?"),

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nonsmooth.errors import FileFormatError, NonsmoothError, OptionError, ProblemError, UnsupportedError
-from nonsmooth.io import fclib, read_initial, read_problem, write_problem
+from nonsmooth.io import fclib, read_initial, read_problem, write_problem, write_siconos
 from nonsmooth.io._fclib_matrices import completed, read_matrix, write_matrix
 from nonsmooth.io._hdf5 import Node
 from nonsmooth.io.fclib import FclibInfo, read_fclib, write_fclib
@@ -285,6 +285,18 @@ def test_one_triangle_of_a_symmetric_matrix_is_completed() -> None:
     for half in (np.triu(whole), np.tril(whole), whole):
         np.testing.assert_array_equal(dense(completed(sp.csc_array(half))), whole)
     np.testing.assert_array_equal(dense(completed(sp.eye_array(3).tocsc())), np.eye(3))
+
+
+def test_a_matrix_that_no_reader_takes_is_not_written(tmp_path: Path) -> None:
+    mass = np.diag([1.0, 2.0, 3.0])
+    mass[0, 1] = 0.5
+    problem = ContactProblem(mass=mass, jacobian=np.eye(3), friction=[0.5], allow_asymmetry=True)
+    with pytest.raises(UnsupportedError, match=r"W is not symmetric.*kind='global'"):
+        write_fclib(problem, tmp_path / "x.hdf5", kind="local")
+    with pytest.raises(UnsupportedError, match=r"W is not symmetric.*kind='global'"):
+        write_siconos(problem, tmp_path / "x.dat", kind="local")
+    write_fclib(problem, tmp_path / "x.hdf5")
+    np.testing.assert_array_equal(dense(read_problem(tmp_path / "x.hdf5").mass), mass)
 
 
 # ---- files of others ------------------------------------------------------------------------------------

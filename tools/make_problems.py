@@ -9,7 +9,7 @@ planar ones, which the scenes do not have, are built here.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,9 @@ def record(line: str, folder: Path) -> None:
 
 def main() -> None:
     """Make them all, and put them in place when all are there."""
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", type=Path, nargs="?", default=HERE, help="where to put them")
+    target = parser.parse_args().folder
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -93,7 +94,6 @@ def bench(
     from nonsmooth.bench import League, Rules, Settings, find_entries, write_results
     from nonsmooth.bench.measure import MEASURES
     from nonsmooth.bench.standings import CLOCKS
-    from nonsmooth.view.tables import counted
 
     for flag, value, valid in (("--measure", measure, MEASURES), ("--clock", clock, CLOCKS)):
         if value not in valid:
@@ -107,6 +107,9 @@ def bench(
         raise OptionError(f"--dimension {dimension}: give 2 or 3")
     if output.exists() and not output.is_dir():
         raise OptionError(f"--output {output} is a file: name a folder")
+    for name in python or []:
+        if not Path(name).is_file():
+            raise OptionError(f"--python {name}: there is no such file")
     settings = Settings(tolerance, measure, time_limit, repeat, tighten)  # type: ignore[arg-type]
     rules = Rules(settings, clock)  # type: ignore[arg-type]
     contenders, remarks = _contenders(solvers, python or [])
@@ -129,7 +132,7 @@ def bench(
     if rows:
         files = write_results(output, rows, league.facts, rules, remarks)
         _print_standings(rows, rules)
-        OUT.print(f"\n{counted(len(files), 'file')} in {output}; the report is {files[-1]}", soft_wrap=True)
+        OUT.print(f"\nThe report is {files[-1]}; table and profile are beside it.", soft_wrap=True)
     if interrupted:
         raise typer.Exit(130)
 
@@ -168,11 +171,12 @@ def _print_standings(rows: list[Row], rules: Rules) -> None:
     from nonsmooth.bench import standings
     from nonsmooth.view.tables import plain_table, titled
 
-    columns = ("name", "solved", "fastest", "ms", "× best", "missed", "late", "crash")
+    columns = ("name", "solved", "fastest", "ms", "× best", "missed", "late", "crash", "cannot")
     table = plain_table(*columns, numbers=columns[1:])
     for line in standings(rows, rules):
-        times = (f"{1e3 * line.mean_time:.3g}", f"{line.against_best:.2f}")
-        numbers = (line.fastest, *times, line.missed, line.late, line.crashed)
+        means = (1e3 * line.mean_time, line.against_best)
+        times = ("–" if math.isnan(mean) else f"{mean:.2f}" for mean in means)
+        numbers = (line.fastest, *times, line.missed, line.late, line.crashed, line.unsupported)
         table.add_row(line.solver, f"{line.solved}/{line.problems}", *map(str, numbers))
     settings = rules.settings
     title = f"Solved to {settings.tolerance:g} ({settings.measure}), by {rules.clock} time (geometric means)"

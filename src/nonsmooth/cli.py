@@ -232,6 +232,7 @@ def _solve(
     """
     from nonsmooth._cli_solver import solver_with
     from nonsmooth.io import read_initial, write_problem
+    from nonsmooth.problem import siconos_error
     from nonsmooth.solvers import Status, solve
     from nonsmooth.view.as_json import solution_as_json
     from nonsmooth.view.plots import FORMATS, history_figure
@@ -263,6 +264,10 @@ def _solve(
     else:
         OUT.print(Text.assemble((name, "bold"), f": {summary}" if summary else ""), soft_wrap=True)
         OUT.print(solution_report(solution, tolerance))
+        if measure == "both":
+            error = siconos_error(question, solution.impulses, solution.joint_impulses)
+            verdict = "within" if error <= tolerance else "above"
+            OUT.print(f"Siconos' error {error:.2e}, {verdict} {tolerance:g}")
     say = ERR if as_json else OUT
     if save is not None:
         write_problem(question, save, solution=solution)

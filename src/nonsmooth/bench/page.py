@@ -89,7 +89,8 @@ def _terms(settings: Settings) -> str:
     time for a solve, one thread for linear algebra, and a fresh process for every problem. Times are those of
     the call of the solver alone, from the problem in memory to the impulses, the best of {settings.repeat}
     after a first one that is not timed, so no file is read and nothing is compiled in them. Solvers of other
-    packages get W ready made, also where the problem is given by masses."""
+    packages get W ready made, also where the problem is given by masses; Pinocchio, which wants a symmetric
+    matrix, gets (W + Wᵀ)/2 and is judged on W."""
     return f"<p>{' '.join(terms.split())}</p>"
 
 
@@ -98,7 +99,7 @@ def _standings(rows: Sequence[Row], rules: Rules, clock: str) -> str:
         (
             escape(line.solver), f"{line.solved} of {line.problems}", str(line.fastest),
             _milliseconds(line.mean_time), _milliseconds(line.penalised_time),
-            f"{line.against_best:.2f}", str(line.missed),
+            "–" if math.isnan(line.against_best) else f"{line.against_best:.2f}", str(line.missed),
             str(line.late), str(line.crashed),
             str(line.unsupported), escape(line.version),
         )

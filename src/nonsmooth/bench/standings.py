@@ -18,6 +18,10 @@ Clock = Literal["cpu", "wall"]
 CLOCKS: tuple[Clock, ...] = ("cpu", "wall")
 
 
+_TICK = 1e-7
+"""Least time in s: a coarse clock may say zero."""
+
+
 @dataclass(frozen=True)
 class Rules:
     """What counts as solved, and which clock."""
@@ -36,7 +40,7 @@ class Rules:
         """Time in s of a solved row, infinite for any other."""
         if self.verdict(row) != "solved":
             return math.inf
-        return row.cpu if self.clock == "cpu" else row.wall
+        return max(row.cpu if self.clock == "cpu" else row.wall, _TICK)
 
 
 @dataclass(frozen=True)

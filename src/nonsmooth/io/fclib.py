@@ -23,7 +23,7 @@ jacobian, momentum, bias, joint jacobian and joint bias. The law is Coulomb's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,6 +43,7 @@ from nonsmooth.io._fclib_matrices import (
     write_whole_number,
 )
 from nonsmooth.io._hdf5 import FilePath, Node, new_file, open_hdf5, suspicion
+from nonsmooth.io._local_form import local_matrix
 from nonsmooth.problem.certificate import certify
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.laws import COULOMB
@@ -147,9 +148,8 @@ def read_fclib(path: FilePath, *, kind: Kind | None = None, complete_triangles: 
     with _reading(path) as root:
         found = _find_kind(root, kind)
         group = root.group(_GROUPS[found])
-        data = _read_local(group) if found == "local" else _read_global(group)
-        for name in ("mass", "delassus") if complete_triangles else ():
-            data |= {name: completed(data[name])} if name in data else {}
+        read = _read_local if found == "local" else _read_global
+        data = read(group, completed if complete_triangles else lambda matrix: matrix)
         info = _read_info(group)
         sizes = _sizes(data, found)
         guesses = _read_guesses(root, sizes)
@@ -186,17 +186,17 @@ def _find_kind(root: Node, wanted: Kind | None) -> Kind:
     return wanted or present[0]
 
 
-def _read_local(group: Node) -> dict[str, Any]:
+def _read_local(group: Node, whole: Callable[[Any], Any]) -> dict[str, Any]:
     dimension, mu = _read_contacts(group)
     vectors = group.group("vectors")
     q = _read_vector(vectors, "q", dimension * len(mu))
-    matrix = read_matrix(group, "W", (len(q), len(q)))
+    matrix = whole(read_matrix(group, "W", (len(q), len(q))))
     joints = 0
     if group.has("V") or group.has("R"):
         s = _read_vector(vectors, "s")
         joints = len(s)
         v = read_matrix(group, "V", (len(q), joints))
-        r = read_matrix(group, "R", (joints, joints))
+        r = whole(read_matrix(group, "R", (joints, joints)))
         q = np.concatenate([q, s])
         matrix = sp.block_array([[matrix, v], [v.T, r]], format="csc") if joints else matrix
     return {
@@ -208,13 +208,13 @@ def _read_local(group: Node) -> dict[str, Any]:
     }
 
 
-def _read_global(group: Node) -> dict[str, Any]:
+def _read_global(group: Node, whole: Callable[[Any], Any]) -> dict[str, Any]:
     dimension, mu = _read_contacts(group)
     vectors = group.group("vectors")
     f = _read_vector(vectors, "f")
     w = _read_vector(vectors, "w", dimension * len(mu))
     data = {
-        "mass": read_matrix(group, "M", (len(f), len(f))),
+        "mass": whole(read_matrix(group, "M", (len(f), len(f)))),
         "jacobian": read_matrix(group, "H", (len(f), len(w))),
         "momentum": f,
         "bias": w,
@@ -395,10 +395,14 @@ def _parts(problem: ContactProblem, kind: Kind) -> tuple[dict[str, Any], dict[st
             matrices["G"] = both[:, rows:]
             vectors["b"] = problem.joint_bias
         return matrices, vectors
-    whole = sp.csc_array(problem.operator.matrix() if problem.has_masses else problem.delassus)
+    whole = sp.csc_array(local_matrix(problem))
     matrices = {"W": whole[:rows, :rows]}
     vectors = {"q": problem.free_velocity, "mu": problem.friction}
     if joints:  # the block below W is not stored: it is Vᵀ
+        if abs(whole[rows:, :rows] - whole[:rows, rows:].T).max() > 1e-12 * abs(whole).max():
+            raise UnsupportedError(
+                "rows and columns of joints differ, and FCLib stores one of them alone: use write_problem"
+            )
         matrices |= {"V": whole[:rows, rows:], "R": whole[rows:, rows:]}
         vectors["s"] = problem.joint_free_velocity
     return matrices, vectors

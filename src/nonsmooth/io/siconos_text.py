@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.errors import FileFormatError, NonsmoothError, OptionError, UnsupportedError
 from nonsmooth.io._hdf5 import FilePath, sync, writing
+from nonsmooth.io._local_form import local_matrix
 from nonsmooth.io._siconos_matrices import DENSE, SPARSE, SPARSE_BLOCK, line_of, matrix_lines, read_matrix
 from nonsmooth.io._tokens import Tokens
 from nonsmooth.problem.contact_problem import ContactProblem
@@ -180,8 +181,7 @@ def _lines(problem: ContactProblem, kind: Kind, dimension: int, storage: int) ->
     contacts = np.arange(0, rows + 1, dimension)
     yield f"{dimension}\n{problem.contacts}\n"
     if kind == "local":
-        delassus = problem.operator.matrix() if problem.has_masses else problem.delassus
-        yield from matrix_lines(delassus, storage, contacts, contacts)
+        yield from matrix_lines(local_matrix(problem), storage, contacts, contacts)
         vectors = [problem.free_velocity]
     else:
         mass = problem.mass_matrix()

@@ -157,8 +157,8 @@ def nearly_symmetric(name: str, value: Any) -> None:
     scale, worst = abs(value).max() if value.size else 0.0, difference.max() if value.size else 0.0
     if worst > _DELASSUS_SYMMETRY * scale:
         raise ProblemError(
-            f"{name} is not symmetric (by {worst:g}): W = DᵀM⁻¹D is; check how it was "
-            "assembled, or give allow_asymmetry=True to take it as it is"
+            f"{name} is not symmetric (by {worst / scale:.2g} of its largest entry): W = DᵀM⁻¹D is; check "
+            "how it was assembled, or give allow_asymmetry=True to take it as it is"
         )
 
 

@@ -53,7 +53,6 @@ class BodyMass:
     symmetric = True
 
     def __init__(self, blocks: Floats, body: NDArray[np.int64], slot: NDArray[np.int64]) -> None:
-        self.blocks = blocks
         self.body = body
         self.slot = slot
         self.size = len(body)
@@ -66,6 +65,7 @@ class BodyMass:
         scaled = _scaled(blocks)
         asymmetry = np.abs(scaled - np.swapaxes(scaled, 1, 2)).max(axis=(1, 2), initial=0.0)
         _require(asymmetry <= _SYMMETRY, "mass of body {} is not symmetric: give (M + Mᵀ)/2")
+        self.blocks = blocks = 0.5 * (blocks + np.swapaxes(blocks, 1, 2))  # factors see one triangle alone
         smallest = np.linalg.eigvalsh(scaled).min(axis=1, initial=np.inf)
         _require(smallest > 1e-14, "mass of body {} is not positive definite: check its inertia")
         self.rounding = _ROUNDINGS * float(np.finfo(float).eps) / float(smallest.min(initial=1.0))
@@ -151,43 +151,42 @@ class MatrixMass:
     """Any positive definite matrix, dense or sparse, factored once: by Cholesky where it is symmetric."""
 
     def __init__(self, matrix: Any, symmetric: bool = True) -> None:
-        self.matrix = matrix
+        self.matrix = matrix = 0.5 * (matrix + matrix.T) if symmetric else matrix
         self.size = matrix.shape[0]
         self.symmetric = symmetric
         self._solve: Callable[[Floats], Floats]
-        self._solve_transposed: Callable[[Floats], Floats]
         if not symmetric:
             try:
-                factor = splu(sp.csc_array(matrix))
+                self._solve = splu(sp.csc_array(matrix)).solve
             except RuntimeError:  # exactly singular
                 raise ProblemError(_NOT_DEFINITE) from None
-            self._solve, self._solve_transposed = factor.solve, lambda right: factor.solve(right, "T")
         elif sp.issparse(matrix):
-            self._solve = self._solve_transposed = _sparse_factor(matrix).solve
+            self._solve = _sparse_factor(matrix).solve
         else:
             try:
                 lower = scipy.linalg.cho_factor(matrix, lower=True)
             except np.linalg.LinAlgError:
                 raise ProblemError(_NOT_DEFINITE) from None
-            self._solve = self._solve_transposed = lambda right: scipy.linalg.cho_solve(lower, right)
+            self._solve = lambda right: scipy.linalg.cho_solve(lower, right)
         roundings = _ROUNDINGS * np.sqrt(self.size)  # they add up as in a random walk
-        self.rounding = float(roundings * np.finfo(float).eps) * self._condition()
+        self.rounding = (
+            np.inf
+        )  # pᵀM⁻¹p sees the symmetric part alone: the condition of M bounds nothing there
+        if symmetric:
+            self.rounding = float(roundings * np.finfo(float).eps) * self._condition()
 
     def _condition(self) -> float:
-        """Estimate of the condition of M scaled to a unit diagonal, in the 1-norm: a few solves."""
+        """Estimate of the condition of a symmetric M scaled to a unit diagonal (1-norm, a few solves)."""
         root = np.sqrt(np.abs(self.matrix.diagonal()))[:, None]
         shape = (self.size, self.size)
 
         def inverse(right: Floats) -> Floats:
             return np.asarray(root * self._solve(root * right.reshape(self.size, -1)))
 
-        def transposed(right: Floats) -> Floats:
-            return np.asarray(root * self._solve_transposed(root * right.reshape(self.size, -1)))
-
         if self.size == 0:
             return 1.0
         operator = LinearOperator(
-            shape, matvec=inverse, rmatvec=transposed, matmat=inverse, rmatmat=transposed, dtype=np.float64
+            shape, matvec=inverse, rmatvec=inverse, matmat=inverse, rmatmat=inverse, dtype=np.float64
         )
         scaled = abs(sp.csc_array(self.matrix)) / root / root.T
         return float(scaled.sum(axis=0).max()) * float(onenormest(operator))

@@ -114,7 +114,7 @@ def apgd(form, cones, q, it, w, adaptive, count, stop):
         squared = _gradient_step(cones, it, q, 1.0 / L)  # (9), (10)
         curvature, residual, uphill = _product(form, cones, it, q, w)  # (19)
         # (11): f(γ⁺) ≥ f(y) + gᵀ(γ⁺ − y) + ½ L |γ⁺ − y|² reads dᵀN d ≥ L |d|² for a quadratic f
-        while adaptive and squared > 0.0 and curvature >= L * squared:
+        while adaptive and squared > 0.0 and curvature >= L * squared and L * squared < math.inf:
             L = 2.0 * L  # (12), (13)
             squared = _gradient_step(cones, it, q, 1.0 / L)  # (14)
             curvature, residual, uphill = _product(form, cones, it, q, w)

@@ -192,7 +192,8 @@ def _dash(form, bodies, cones, diagonal, q, island, scale, whole, x, growth, mos
     copy_into(w_last, w)
     momentum = np.array([1.0, math.inf])
     done, slack = 0, 1.0
-    residual = residual_of_impulses(form, bodies, cones, q, island, scale, x)
+    residual = first = residual_of_impulses(form, bodies, cones, q, island, scale, x)
+    before = x.copy()
     while done < most and not residual <= tolerance:
         count = 1 if done == 0 else most - done  # what stands alone is solved by one visit
         count, change, residual = nesterov_sweeps(
@@ -204,6 +205,9 @@ def _dash(form, bodies, cones, diagonal, q, island, scale, whole, x, growth, mos
         if math.isnan(residual) or change == 0.0:
             break
         slack *= 0.5 if done > 1 else 1.0
+    if not residual <= first:
+        copy_into(x, before)  # it ran away
+        residual = first
     return done, residual
 
 

@@ -37,6 +37,8 @@ _TRIAL = 0.25
 """Part of what the second method costs that the first one gets in any case: warm starts begin slowly."""
 _AHEAD = 25
 """Iterations of ADMM on a tower; more of them do not pay where these did not get there."""
+_RUNAWAY = 1e4
+"""A change of impulses in one iteration, in multiples of the problem's scale, at which a method runs away."""
 _FOOLED = 10
 """How often the first method may believe that it has converged before it counts as crawling."""
 
@@ -109,6 +111,7 @@ class _AutoRun(Run):
         self.first = _first(problem.law.name, solver.threads)
         self.patience = solver.patience * max(1.0, problem.layout.blocks / _AFFORDABLE_BLOCKS) ** 2
         self.done = 0
+        self.initial = initial
         if problem.law.name != "pyramid" and is_tower(problem):
             self._take("ahead", ADMM(), "bodies stand one upon the other", initial)
         else:
@@ -159,27 +162,38 @@ class _AutoRun(Run):
         """Let the first method work when ADMM has used its iterations."""
         used = self.done - self.began >= _AHEAD or self.run.finished is not None
         if used and not self.residual() <= self.goal.tolerance:
-            self._take("first", self.first, "admm went ahead on a tower", self.run.impulses)
+            better = self.residual() < self.residual_of(self.initial)
+            start = self.run.impulses if better else self.initial
+            self._take("first", self.first, "admm went ahead on a tower", start)
             self.residual()
 
     def _judge_first(self) -> None:
         """Let the second method take over if the first crawls, or believes what the residual denies."""
         fooled = self.fooled > _FOOLED
+        if not self.run.estimate <= _RUNAWAY * self.problem.scales.whole:
+            self._leave(f"{self.picked.name} ran away", np.zeros_like(self.impulses))
+            return
         if not fooled and self.done - self.judged < self.solver.window:
             return
         residual, self.judged = self.residual(), self.done
+        if residual <= self.goal.tolerance:
+            return
         self.looks.append((self.done - self.began, min(residual, self.looks[-1][1])))
         tried = self.done - self.began >= _TRIAL * self.patience
         crawling = fooled or (tried and not self._still_to_come() <= self.patience)
-        if residual <= self.goal.tolerance or not crawling:
+        if not crawling:
             return
         crawled = f"crawled at a residual of {residual:.1e} after {self.done} iterations"
+        self._leave(f"{self.picked.name} {crawled}", self.run.impulses.copy())
+
+    def _leave(self, why: str, start: Floats) -> None:
+        """Let the second method work from impulses, if there is one."""
         second = self.solver.second(self.problem)
         if isinstance(second, str):
-            self.stage, self.why = "last", f"it {crawled}, but {second}"
+            self.stage, self.why = "last", f"{why}, but {second}"
             return
         self.left = self.run
-        self._take("second", second, f"{self.picked.name} {crawled}", self.run.impulses.copy())
+        self._take("second", second, why, start)
 
     def _still_to_come(self) -> float:
         """Iterations until the tolerance, if it goes on as in the second half of what was done."""

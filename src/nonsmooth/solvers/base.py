@@ -90,7 +90,8 @@ class Goal:
         """What is compared with the tolerance, for impulses (blocks, 3) whose invariant residual is known."""
         if self.measure == "invariant" or not residual <= self.tolerance:
             return residual
-        return max(residual, siconos_error_of_blocks(problem, x))
+        error = siconos_error_of_blocks(problem, x)
+        return math.nan if math.isnan(error) else max(residual, error)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.problem._operator_kernels import Factored
-from nonsmooth.problem.certificate import residual_of
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _gauss_seidel_kernels as kernels
 
@@ -40,7 +39,12 @@ class Dash(NamedTuple):
 def dash(problem: ContactProblem, start: Floats, goal: Goal) -> Dash | None:
     """Sweep a small problem without joints; None where that does not fit."""
     operator, layout = problem.operator, problem.layout
-    if layout.blocks > _MOST_BLOCKS or len(layout.joint_groups) or problem.law.sides:
+    if (
+        layout.blocks > _MOST_BLOCKS
+        or len(layout.joint_groups)
+        or problem.law.sides
+        or not operator.applies_by_kernel
+    ):
         return None
     scales, x = problem.scales, start.copy()
     form = operator.kernel_form
@@ -50,6 +54,4 @@ def dash(problem: ContactProblem, start: Floats, goal: Goal) -> Dash | None:
         problem.free_blocks, scales.island, scales.of_island, scales.whole, x, _GROWTH,
         _SWEEPS if goal.max_iterations is None else min(_SWEEPS, goal.max_iterations), goal.tolerance,
     )  # fmt: skip
-    if not operator.applies_by_kernel:
-        residual = residual_of(problem, x)
     return Dash(x, sweeps, goal.judge(problem, x, residual))

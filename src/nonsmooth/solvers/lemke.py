@@ -122,6 +122,11 @@ class _LemkeRun(Run):
         In exact arithmetic the first one decides, and a ray means that there is no solution; with
         rounding another path often gets there. The best answer stays.
         """
+        if len(right) == 0:  # joints alone: a linear system
+            self.x = impulses(right)
+            self.estimate = self.residual() * self.problem.scales.whole
+            self.finished = Status.FAILED
+            return 1
         generator = np.random.default_rng(0)
         cover, pivots, best = np.ones(len(right)), 0, self.residual()
         for start in range(_STARTS):

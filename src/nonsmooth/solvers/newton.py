@@ -84,6 +84,8 @@ class _NewtonRun(Run):
         self.root = self.equations.root
         self.x = initial / self.root
         self.best, self.best_residual = initial, self.residual_of(initial)
+        if math.isnan(self.best_residual):
+            self.best_residual = math.inf
         self.recent: list[float] = []
         self.sweeps = self.rescues = 0
         if solver.warm_sweeps and self.best_residual > goal.tolerance:
@@ -132,7 +134,7 @@ class _NewtonRun(Run):
         self.sweeps += sweeps.advance(count, 0.0)
         self.x = sweeps.impulses / self.root
         self.recent.clear()
-        self.note = f"{self.sweeps} Gauss-Seidel sweeps, the first {self.solver.warm_sweeps} before Newton"
+        self.note = f"{self.sweeps} Gauss-Seidel sweeps beside Newton's steps"
         self._keep()
 
     def _keep(self) -> None:

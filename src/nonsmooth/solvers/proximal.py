@@ -15,6 +15,7 @@ from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Goal, Run, Solver, positive, whole
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.semismooth import Equations
+from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +36,9 @@ _ALPHA = (1e-13, 10.0)
 """Least and largest α (no unit: N is weighted, with entries of about one)."""
 _MORE_PATIENCE = 10
 """How much more patience zero impulses and every later start in an island get."""
+_CHUNK_BLOCKS, _NO_TIME = 1_000_000, 2e-3
+_MOST_DOUBLINGS = 5
+"""How often the sweeps before a new start are doubled."""
 _RESTART_SWEEPS = 100
 """Sweeps of the first start that is neither given nor zero; doubled with every further one."""
 
@@ -97,7 +101,8 @@ class _ProximalRun(Run):
         self.solver = solver
         self.best = initial.copy()
         if solver.warm_sweeps and self.residual() > goal.tolerance:
-            self.best = self._swept(solver.warm_sweeps)
+            swept = self._swept(solver.warm_sweeps)
+            self.best = swept if np.isfinite(swept).all() else self.best
         self.waiting = self._unsolved(goal.tolerance)
         self.island: _Island | None = None
         self.steps = self.points = 0
@@ -107,13 +112,12 @@ class _ProximalRun(Run):
         return self.best
 
     def advance(self, count: int, stop: float) -> int:
-        enough = stop / self.problem.scales.whole
+        enough, self.estimate = stop / self.problem.scales.whole, math.inf
         if self.island is None:
             self.island = self._next_island(enough)
         if self.island is None:
-            self.estimate = (
-                0.0  # as far as islands can tell; the loop looks at the residual and asks for more
-            )
+            self.estimate = 0.0  # as far as islands can tell; the loop looks at the residual
+            self.finished = Status.STALLED if enough < _ROUNDING else None  # and may ask for more
             return 1
         island = self.island
         points, residual = island.points, island.best_residual
@@ -158,13 +162,20 @@ class _ProximalRun(Run):
         blocks = island.equations.blocks
         if island.starts == 1 and island.began_loaded:
             return np.zeros((len(blocks), 3))
-        return self._swept(_RESTART_SWEEPS * 2 ** (island.starts - 1))[blocks]
+        return self._swept(_RESTART_SWEEPS * 2 ** min(island.starts - 1, _MOST_DOUBLINGS))[blocks]
 
     def _swept(self, count: int) -> Floats:
         """What Gauss-Seidel makes of the best impulses."""
-        sweeps = GaussSeidel().begin(self.problem, self.best, self.goal)
-        sweeps.advance(count, 0.0)
+        sweeps, chunk = GaussSeidel().begin(self.problem, self.best, self.goal), self._chunk
+        done = 0
+        while done < count and self.time_left() > _NO_TIME:
+            done += sweeps.advance(min(chunk, count - done), 0.0)
         return sweeps.impulses.copy()
+
+    @property
+    def _chunk(self) -> int:
+        """Sweeps that take some 20 ms, so that a time limit is kept."""
+        return max(1, _CHUNK_BLOCKS // self.problem.layout.blocks)
 
 
 class _Island:
@@ -193,6 +204,7 @@ class _Island:
         d = self.equations.step(self.alpha)
         self.taken += 1
         self.patience -= 1
+        self.tired = self.patience <= 0 or not math.isfinite(self.residual)
         if d is None:
             self._give_up()
             return 0.0
@@ -201,12 +213,11 @@ class _Island:
         self.x = self.x + d
         self._look()
         size = self._evaluate()
-        if size <= max(_ENOUGH * self.residual, _ROUNDING):
+        if math.isfinite(size) and size <= max(_ENOUGH * self.residual, _ROUNDING):
             self._found()
         elif self._hopeless(size):
             self._give_up()
-        self.tired = self.tired or self.patience <= 0
-        return float(np.linalg.norm(d))
+        return math.sqrt(float(np.square(d, where=np.abs(d) < 1e150, out=np.zeros_like(d)).sum()))
 
     def _hopeless(self, size: float) -> bool:
         """Tell whether Newton has used its steps, or hangs near the top that its first steps climb to."""
@@ -249,7 +260,7 @@ class _Island:
 
     def _give_up(self) -> None:
         """Go back to the centre and aim at a nearer point."""
-        self.tired = self.alpha == _ALPHA[1]
+        self.tired = self.tired or self.alpha == _ALPHA[1]
         self.failures += 1
         self.radius *= _GIVEN_UP
         self.x, self.u = self.centre, self.velocities

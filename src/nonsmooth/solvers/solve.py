@@ -110,6 +110,8 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
         history.append((0.0, 0.0, 0.0, math.nan, clock.elapsed()))
         return _conclude(problem, Status.SOLVED, np.zeros_like(start), solver, 0, clock, history, note, goal)
     done = 0
+    if problem.scales.idle == 0.0 or not problem.scales.of_island.all():
+        start = np.where(problem.scales.of_block[:, None] == 0.0, 0.0, start)  # zero is the answer there
     dash = None if goal.record else solver.dash(problem, start, goal)
     if dash is not None:
         history.append((dash.sweeps, dash.residual, math.nan, math.nan, clock.elapsed()))
@@ -126,6 +128,7 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
     looked = improved = done
     slack = 1.0
     residual = best = run.residual()
+    best = math.inf if math.isnan(best) else best
     answer, runaway = run.impulses.copy(), _RUNAWAY * max(1.0, residual)
     status = Status.SOLVED if residual <= goal.tolerance else None
     history.append(_entry(run, done, residual, clock, goal.record))

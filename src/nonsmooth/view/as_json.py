@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from nonsmooth.integrators import Run
+from nonsmooth.problem.siconos_error import siconos_error
 from nonsmooth.solvers import Solution, Status
 
 
@@ -35,6 +36,7 @@ def solution_as_json(name: str, solution: Solution, tolerance: float) -> dict[st
         "note": statistics.note,
         "tolerance": tolerance,
         "residual": _finite(certificate.residual),
+        "siconos_error": _finite(siconos_error(problem, solution.impulses, solution.joint_impulses)),
         "certificate": {
             row.name: {"absolute": _finite(row.absolute), "unit": row.unit, "relative": _finite(row.relative)}
             for row in certificate.rows

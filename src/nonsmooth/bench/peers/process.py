@@ -31,9 +31,9 @@ if sys.platform != "win32":
 
 _LONG = 1.0
 """CPU time in s above which a solve is timed once: its noise is small beside it."""
-_SHORT, _BATCH, _MOST = 5e-3, 50e-3, 100
-"""CPU time in s below which a solve is timed in a batch, how long the batch takes, and its largest size: what
-takes microseconds is measured with files read and written in between as cold memory and cold interpreters."""
+_SHORT, _BATCH, _GROUPS, _GROUP = 5e-3, 50e-3, 5, 20
+"""CPU time in s below which a solve is timed in a batch, how long the batch takes, its groups and their
+largest size: what takes microseconds is otherwise measured as cold memory and a cold interpreter."""
 _GRACE = 1.1
 """CPU time, in time limits, after which a solve is cut off: one that keeps the limit itself can answer."""
 
@@ -85,15 +85,22 @@ def _carry_out(task: dict[str, Any], family: Any) -> None:
 
 
 def _batch(begin: Any, task: dict[str, Any], cpu: float, wall: float) -> tuple[float, float]:
-    """Best times of many solves in a row, each on a problem of its own, with nothing in between."""
-    count = min(_MOST, int(_BATCH / max(cpu, 1e-6)) + 1)
-    solves = [begin() for _ in range(count)]
+    """Best mean times of groups of solves in a row, each on a problem of its own, with nothing in between.
+
+    The clock of CPU time ticks in microseconds: a group is timed as a whole.
+    """
+    size = min(_GROUP, int(_BATCH / _GROUPS / max(cpu, 1e-6)) + 1)
+    groups = [[begin() for _ in range(size)] for _ in range(_GROUPS)]
     Path(task["beat"]).write_text(str(task["repeat"] + 1), encoding="utf-8")
-    _die_after(_GRACE * task["time_limit"])
-    for solve in solves:
+    _die_after(_GRACE * task["time_limit"] * size * _GROUPS)
+    for group in groups:
         before = time.perf_counter(), _cpu_time()
-        solve()
-        cpu, wall = min(cpu, _cpu_time() - before[1]), min(wall, time.perf_counter() - before[0])
+        for solve in group:
+            solve()
+        cpu, wall = (
+            min(cpu, (_cpu_time() - before[1]) / size),
+            min(wall, (time.perf_counter() - before[0]) / size),
+        )
     _die_after(0.0)
     return cpu, wall
 
