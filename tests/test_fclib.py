@@ -299,6 +299,26 @@ def test_a_matrix_that_no_reader_takes_is_not_written(tmp_path: Path) -> None:
     np.testing.assert_array_equal(dense(read_problem(tmp_path / "x.hdf5").mass), mass)
 
 
+def test_half_of_w_and_r_is_completed_beside_bilateral_rows(tmp_path: Path) -> None:
+    problem, path = local_problem(), tmp_path / "x.hdf5"
+    write_fclib(problem, path, encoding="triplet")
+    with h5py.File(path, "r+") as file:
+        for name in ("W", "R"):
+            group = file["fclib_local"][name]
+            upper = group["i"][()] <= group["p"][()]
+            group["x"][...] = np.where(upper, group["x"][()], 0.0)
+    whole = read_fclib(path, complete_triangles=True).problem
+    np.testing.assert_allclose(dense(whole.delassus), dense(problem.delassus), rtol=1e-12, atol=1e-15)
+
+
+def test_rows_of_joints_that_differ_from_their_columns_are_not_written(tmp_path: Path) -> None:
+    matrix = np.eye(4)
+    matrix[0, 3], matrix[3, 0] = 0.1, 0.105
+    problem = ContactProblem(delassus=matrix, free_velocity=np.ones(4), friction=[0.5], joint_rows=1)
+    with pytest.raises(UnsupportedError, match="rows and columns of joints differ"):
+        write_fclib(problem, tmp_path / "x.hdf5")
+
+
 # ---- files of others ------------------------------------------------------------------------------------
 
 FILES = sorted(SHARED.glob("*.hdf5"))

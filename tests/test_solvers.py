@@ -694,3 +694,77 @@ def test_auto_says_what_it_picked_and_why():
     assert "proximal" in convex.statistics.note
     small = ns.solve(random_problem(1, contacts=3), tolerance=1e-8)
     assert "one call" in small.statistics.note
+
+
+# ---- what a review found --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("acceleration", ["none", "nesterov", "nncg"])
+def test_a_start_beyond_all_numbers_does_not_become_the_answer(acceleration):
+    problem = random_problem(3, contacts=4)
+    start = np.full(problem.layout.rows, 1e200)
+    solution = ns.solve(problem, GaussSeidel(acceleration=acceleration), initial=start, throw=False)
+    assert solution.certificate.holds(1e-8) == (solution.status is Status.SOLVED)
+
+
+def test_a_mass_that_is_symmetric_up_to_rounding_is_taken_as_symmetric():
+    mass = np.eye(6)
+    mass[0, 1], mass[1, 0] = 0.5, 0.5 + 9e-11
+    generator = np.random.default_rng(0)
+    problem = ns.ContactProblem(
+        mass=mass[None], jacobian=generator.standard_normal((1, 2, 3, 6)), bodies=[[-1, 0]],
+        momentum=generator.standard_normal(6), bias=[-10, 0, 0], friction=[0.3],
+    )  # fmt: skip
+    assert ns.solve(problem, tolerance=1e-12).certificate.holds(1e-12)
+
+
+def test_auto_takes_a_residual_of_nothing():
+    contacts = 80
+    problem = ns.ContactProblem(
+        delassus=np.eye(3 * contacts),
+        free_velocity=np.tile([1.0, 0, 0], contacts),
+        friction=np.full(contacts, 0.3),
+    )
+    solution = ns.solve(problem, Auto(window=1, patience=1), initial=np.ones(3 * contacts))
+    np.testing.assert_array_equal(solution.impulses, 0.0)
+
+
+@pytest.mark.parametrize("solver", [Lemke(), Auto()])
+def test_joints_alone_are_a_linear_system(solver):
+    problem = ns.ContactProblem(
+        delassus=[[2.0, 1.0], [1.0, 2.0]], free_velocity=[1.0, 1.0], friction=[], joint_rows=2, law="pyramid"
+    )
+    found = ns.solve(problem, solver, tolerance=1e-11).joint_impulses
+    np.testing.assert_allclose(found, [-1 / 3, -1 / 3], rtol=1e-9)
+
+
+@pytest.mark.parametrize("solver", [Auto(), GaussSeidel(), Newton(), Proximal(), ADMM()])
+def test_an_island_at_rest_forgets_a_wrong_start(solver):
+    matrix, generator = np.eye(6), np.random.default_rng(1)
+    problem = ns.ContactProblem(
+        delassus=matrix, free_velocity=[0, 0, 0, -1.0, 0.1, 0], friction=[0.5, 0.5], components=3
+    )
+    solution = ns.solve(problem, solver, initial=generator.standard_normal(6))
+    np.testing.assert_array_equal(solution.impulses[:3], 0.0)
+
+
+def test_a_problem_without_an_answer_ends_and_says_so():
+    """W of one contact has rank 2, and no impulse in the cone stops the approach."""
+    generator = np.random.default_rng(356)
+    generator.integers(1, 5), generator.integers(2, 4)
+    factor, q = generator.standard_normal((2, 3)), generator.standard_normal(3)
+    q[0] = -abs(q[0])
+    problem = ns.ContactProblem(delassus=factor.T @ factor, free_velocity=q, friction=[1.0])
+    solution = ns.solve(problem, throw=False)
+    assert solution.status is not Status.SOLVED
+    assert not solution.certificate.holds(1e-8)
+
+
+def test_a_runaway_leaves_the_better_start():
+    problem = ns.ContactProblem(
+        delassus=np.array([[1.0, 0, 0, 2, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0],
+                           [2, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]),
+        free_velocity=[-1.0, 0, 0, -1.0, 0, 0], friction=[0.3, 0.3], components=3,
+    )  # fmt: skip
+    solution = ns.solve(problem, throw=False, max_iterations=200)
+    assert solution.certificate.residual <= 1.0 + 1e-12
