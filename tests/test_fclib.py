@@ -287,16 +287,18 @@ def test_one_triangle_of_a_symmetric_matrix_is_completed() -> None:
     np.testing.assert_array_equal(dense(completed(sp.eye_array(3).tocsc())), np.eye(3))
 
 
-def test_a_matrix_that_no_reader_takes_is_not_written(tmp_path: Path) -> None:
+def test_an_asymmetric_matrix_comes_back_as_it_was(tmp_path: Path) -> None:
     mass = np.diag([1.0, 2.0, 3.0])
     mass[0, 1] = 0.5
     problem = ContactProblem(mass=mass, jacobian=np.eye(3), friction=[0.5], allow_asymmetry=True)
-    with pytest.raises(UnsupportedError, match=r"W is not symmetric.*kind='global'"):
-        write_fclib(problem, tmp_path / "x.hdf5", kind="local")
-    with pytest.raises(UnsupportedError, match=r"W is not symmetric.*kind='global'"):
-        write_siconos(problem, tmp_path / "x.dat", kind="local")
-    write_fclib(problem, tmp_path / "x.hdf5")
-    np.testing.assert_array_equal(dense(read_problem(tmp_path / "x.hdf5").mass), mass)
+    write_fclib(problem, tmp_path / "global.hdf5")
+    write_fclib(problem, tmp_path / "local.hdf5", kind="local")
+    write_siconos(problem, tmp_path / "local.dat", kind="local")
+    np.testing.assert_array_equal(dense(read_problem(tmp_path / "global.hdf5").mass), mass)
+    for name in ("local.hdf5", "local.dat"):
+        np.testing.assert_allclose(
+            dense(read_problem(tmp_path / name).delassus), np.linalg.inv(mass), atol=1e-15
+        )
 
 
 def test_half_of_w_and_r_is_completed_beside_bilateral_rows(tmp_path: Path) -> None:
@@ -734,7 +736,6 @@ WRONG: dict[str, tuple[Callable[[h5py.File], Any], str]] = {
     "infinite W": (entry(f"{TOP}/W/x", 0, np.inf), "no valid problem: delassus is inf"),
     "NaN friction": (entry(f"{TOP}/vectors/mu", 2, np.nan), "no valid problem: friction is nan at index 2"),
     "negative friction": (entry(f"{TOP}/vectors/mu", 0, -0.5), r"no valid problem: friction\[0\] is -0.5"),
-    "asymmetric": (entry(f"{TOP}/W/x", 1, 1e3), "no valid problem: delassus is not symmetric"),
     "title of numbers": (replace(f"{TOP}/info/title", 1.0), "has the type float64: it must be bytes"),
     "titles": (replace(f"{TOP}/info/title", np.array([b"a", b"b"])), "must be one string"),
     "title of any length": (replace(f"{TOP}/info/title", "a", dtype=h5py.string_dtype()), "type object"),

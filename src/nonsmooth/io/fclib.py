@@ -15,8 +15,8 @@ Two kinds, with FCLib's letters; a contact has its normal first, then one tangen
     guesses/            number_of_guesses, and groups 1, 2, … with r, u, v (global), l (bilateral rows)
     solution/           r, u, v, l
 
-How a matrix is stored stands in `_fclib_matrices`. M is taken as it is, symmetric or not; W must be symmetric
-to a hundredth of its largest entry. Signs are those of `ContactProblem`: r and l are the
+How a matrix is stored stands in `_fclib_matrices`. M and W are taken as they are, symmetric or not.
+Signs are those of `ContactProblem`: r and l are the
 impulses γ and λ in N·s, u and v velocities in m/s, and W, q, H, f, w, G, b are delassus, free velocity,
 jacobian, momentum, bias, joint jacobian and joint bias. The law is Coulomb's.
 """
@@ -43,7 +43,6 @@ from nonsmooth.io._fclib_matrices import (
     write_whole_number,
 )
 from nonsmooth.io._hdf5 import FilePath, Node, new_file, open_hdf5, suspicion
-from nonsmooth.io._local_form import local_matrix
 from nonsmooth.problem.certificate import certify
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.laws import COULOMB
@@ -155,7 +154,7 @@ def read_fclib(path: FilePath, *, kind: Kind | None = None, complete_triangles: 
         guesses = _read_guesses(root, sizes)
         solution = _read_state(root.group("solution"), sizes) if root.has("solution") else None
     try:
-        problem = ContactProblem(**data, allow_asymmetry=found == "global")
+        problem = ContactProblem(**data, allow_asymmetry=True)
     except NonsmoothError as error:
         raise FileFormatError(f"{path} holds no valid problem: {error}") from error
     return FclibFile(problem, found, info, guesses, solution)
@@ -395,7 +394,7 @@ def _parts(problem: ContactProblem, kind: Kind) -> tuple[dict[str, Any], dict[st
             matrices["G"] = both[:, rows:]
             vectors["b"] = problem.joint_bias
         return matrices, vectors
-    whole = sp.csc_array(local_matrix(problem))
+    whole = sp.csc_array(problem.operator.matrix() if problem.has_masses else problem.delassus)
     matrices = {"W": whole[:rows, :rows]}
     vectors = {"q": problem.free_velocity, "mu": problem.friction}
     if joints:  # the block below W is not stored: it is Vᵀ

@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 
 from nonsmooth.errors import FileFormatError, NonsmoothError, OptionError, UnsupportedError
 from nonsmooth.io._hdf5 import FilePath, sync, writing
-from nonsmooth.io._local_form import local_matrix
 from nonsmooth.io._siconos_matrices import DENSE, SPARSE, SPARSE_BLOCK, line_of, matrix_lines, read_matrix
 from nonsmooth.io._tokens import Tokens
 from nonsmooth.problem.contact_problem import ContactProblem
@@ -78,9 +77,7 @@ def read_siconos(path: FilePath, kind: Kind | None = None) -> ContactProblem:
     tokens.end("the flag at the end")
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # looked at below
-            problem = ContactProblem(
-                **data, friction=friction, components=dimension, allow_asymmetry="mass" in data
-            )
+            problem = ContactProblem(**data, friction=friction, components=dimension, allow_asymmetry=True)
     except NonsmoothError as error:
         raise FileFormatError(f"{path} holds no valid problem: {error}") from error
     if not np.isfinite(problem.free_velocity).all():
@@ -181,7 +178,8 @@ def _lines(problem: ContactProblem, kind: Kind, dimension: int, storage: int) ->
     contacts = np.arange(0, rows + 1, dimension)
     yield f"{dimension}\n{problem.contacts}\n"
     if kind == "local":
-        yield from matrix_lines(local_matrix(problem), storage, contacts, contacts)
+        delassus = problem.operator.matrix() if problem.has_masses else problem.delassus
+        yield from matrix_lines(delassus, storage, contacts, contacts)
         vectors = [problem.free_velocity]
     else:
         mass = problem.mass_matrix()

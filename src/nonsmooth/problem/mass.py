@@ -155,38 +155,39 @@ class MatrixMass:
         self.size = matrix.shape[0]
         self.symmetric = symmetric
         self._solve: Callable[[Floats], Floats]
+        self._solve_transposed: Callable[[Floats], Floats]
         if not symmetric:
             try:
-                self._solve = splu(sp.csc_array(matrix)).solve
+                factor = splu(sp.csc_array(matrix))
             except RuntimeError:  # exactly singular
                 raise ProblemError(_NOT_DEFINITE) from None
+            self._solve, self._solve_transposed = factor.solve, lambda right: factor.solve(right, "T")
         elif sp.issparse(matrix):
-            self._solve = _sparse_factor(matrix).solve
+            self._solve = self._solve_transposed = _sparse_factor(matrix).solve
         else:
             try:
                 lower = scipy.linalg.cho_factor(matrix, lower=True)
             except np.linalg.LinAlgError:
                 raise ProblemError(_NOT_DEFINITE) from None
-            self._solve = lambda right: scipy.linalg.cho_solve(lower, right)
+            self._solve = self._solve_transposed = lambda right: scipy.linalg.cho_solve(lower, right)
         roundings = _ROUNDINGS * np.sqrt(self.size)  # they add up as in a random walk
-        self.rounding = (
-            np.inf
-        )  # pᵀM⁻¹p sees the symmetric part alone: the condition of M bounds nothing there
-        if symmetric:
-            self.rounding = float(roundings * np.finfo(float).eps) * self._condition()
+        self.rounding = float(roundings * np.finfo(float).eps) * self._condition()
 
     def _condition(self) -> float:
-        """Estimate of the condition of a symmetric M scaled to a unit diagonal (1-norm, a few solves)."""
+        """Estimate of the condition of M scaled to a unit diagonal (1-norm, a few solves)."""
         root = np.sqrt(np.abs(self.matrix.diagonal()))[:, None]
         shape = (self.size, self.size)
 
         def inverse(right: Floats) -> Floats:
             return np.asarray(root * self._solve(root * right.reshape(self.size, -1)))
 
+        def transposed(right: Floats) -> Floats:
+            return np.asarray(root * self._solve_transposed(root * right.reshape(self.size, -1)))
+
         if self.size == 0:
             return 1.0
         operator = LinearOperator(
-            shape, matvec=inverse, rmatvec=inverse, matmat=inverse, rmatmat=inverse, dtype=np.float64
+            shape, matvec=inverse, rmatvec=transposed, matmat=inverse, rmatmat=transposed, dtype=np.float64
         )
         scaled = abs(sp.csc_array(self.matrix)) / root / root.T
         return float(scaled.sum(axis=0).max()) * float(onenormest(operator))
@@ -200,8 +201,9 @@ class MatrixMass:
         return np.asarray(self._solve(momentum))
 
     def energies(self, momenta: Floats) -> list[float]:
-        """pᵀM⁻¹p in J for every column p; never negative, whatever an asymmetric M may do."""
-        energy: Floats = np.abs(np.einsum("ij,ij->j", momenta, self.solve(momenta)))
+        """pᵀM⁻¹p in J for every column p; with the diagonal of M alone where that would see half of M."""
+        solved = self.solve(momenta) if self.symmetric else momenta / self.matrix.diagonal()[:, None]
+        energy: Floats = np.abs(np.einsum("ij,ij->j", momenta, solved))
         return [float(each) for each in energy]
 
 
