@@ -155,39 +155,35 @@ class MatrixMass:
         self.size = matrix.shape[0]
         self.symmetric = symmetric
         self._solve: Callable[[Floats], Floats]
-        self._solve_transposed: Callable[[Floats], Floats]
         if not symmetric:
             try:
-                factor = splu(sp.csc_array(matrix))
+                self._solve = splu(sp.csc_array(matrix)).solve
             except RuntimeError:  # exactly singular
                 raise ProblemError(_NOT_DEFINITE) from None
-            self._solve, self._solve_transposed = factor.solve, lambda right: factor.solve(right, "T")
         elif sp.issparse(matrix):
-            self._solve = self._solve_transposed = _sparse_factor(matrix).solve
+            self._solve = _sparse_factor(matrix).solve
         else:
             try:
                 lower = scipy.linalg.cho_factor(matrix, lower=True)
             except np.linalg.LinAlgError:
                 raise ProblemError(_NOT_DEFINITE) from None
-            self._solve = self._solve_transposed = lambda right: scipy.linalg.cho_solve(lower, right)
+            self._solve = lambda right: scipy.linalg.cho_solve(lower, right)
         roundings = _ROUNDINGS * np.sqrt(self.size)  # they add up as in a random walk
-        self.rounding = float(roundings * np.finfo(float).eps) * self._condition()
+        condition = self._condition() if symmetric else np.inf  # pivots depend on units: no bound is known
+        self.rounding = float(roundings * np.finfo(float).eps) * condition
 
     def _condition(self) -> float:
-        """Estimate of the condition of M scaled to a unit diagonal (1-norm, a few solves)."""
+        """Estimate of the condition of a symmetric M scaled to a unit diagonal (1-norm, a few solves)."""
         root = np.sqrt(np.abs(self.matrix.diagonal()))[:, None]
         shape = (self.size, self.size)
 
         def inverse(right: Floats) -> Floats:
             return np.asarray(root * self._solve(root * right.reshape(self.size, -1)))
 
-        def transposed(right: Floats) -> Floats:
-            return np.asarray(root * self._solve_transposed(root * right.reshape(self.size, -1)))
-
         if self.size == 0:
             return 1.0
         operator = LinearOperator(
-            shape, matvec=inverse, rmatvec=transposed, matmat=inverse, rmatmat=transposed, dtype=np.float64
+            shape, matvec=inverse, rmatvec=inverse, matmat=inverse, rmatmat=inverse, dtype=np.float64
         )
         scaled = abs(sp.csc_array(self.matrix)) / root / root.T
         return float(scaled.sum(axis=0).max()) * float(onenormest(operator))
