@@ -466,13 +466,19 @@ def test_ctrl_c_keeps_what_is_done(scripts: dict[str, Contender], point: Entry, 
         "--solvers",
         names,
     ]
-    process = subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # background shells ignore it
+    )  # fmt: skip
     pid = tmp_path / "pid"
     deadline = time.monotonic() + 60.0
     while not (pid.exists() and pid.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    try:
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130, errors
     assert "Interrupted after 1 of 2 rows: the same command goes on." in errors
     assert len((tmp_path / "out" / "rows.jsonl").read_text(encoding="utf-8").splitlines()) == 1

@@ -161,7 +161,7 @@ def test_options_are_typed_by_the_solvers_fields() -> None:
     apgd = solver_with("apgd", ["anti_relaxation=yes"])
     assert apgd == SOLVERS["apgd"](anti_relaxation=True)
     assert solver_with("apgd", ["anti-relaxation=none"]) == SOLVERS["apgd"]()
-    assert solver_with("gauss-seidel", ["depth=7"]) == SOLVERS["gauss-seidel"](depth=7)
+    assert solver_with("gauss-seidel", ["threads=7"]) == SOLVERS["gauss-seidel"](threads=7)
     assert solver_with("sor-prox", ["r=0.5"]) == SOLVERS["sor-prox"](r=0.5)
     assert solver_with("jor-prox", ["r=1,2"]) == SOLVERS["jor-prox"](r=[1.0, 2.0])
     inner = SOLVERS["interior-point"]()
@@ -269,7 +269,7 @@ MISTAKES = {
     "solve sliding-ball --solver sor-prox --option omega=-1": "omega=-1.0.*must be a positive number",
     "solve sliding-ball --solver sor-prox --option order=odd": "order='odd'.*choose one of contact",
     "solve sliding-ball --solver sor-prox --option omega=1 --option omega=2": "omega is given twice",
-    "solve sliding-ball --solver gauss-seidel --option depth=2.5": "'2.5' is not a whole number",
+    "solve sliding-ball --solver gauss-seidel --option threads=2.5": "'2.5' is not a whole number",
     "solve sliding-ball --solver apgd --option anti_relaxation=perhaps": "give true or false",
     "solve sliding-ball --solver fixed-point --option inner=x": "no solver 'x'",
     "solve sliding-ball --solver interior-point": "interior-point takes relaxed problems",

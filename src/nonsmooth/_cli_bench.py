@@ -171,11 +171,11 @@ def _print_standings(rows: list[Row], rules: Rules) -> None:
     from nonsmooth.bench import standings
     from nonsmooth.view.tables import plain_table, titled
 
-    columns = ("name", "solved", "fastest", "ms", "× best", "missed", "late", "crash", "cannot")
+    columns = ("name", "solved", "first", "ms", "× best", "miss", "late", "crash", "n/a")
     table = plain_table(*columns, numbers=columns[1:])
     for line in standings(rows, rules):
         means = (1e3 * line.mean_time, line.against_best)
-        times = ("–" if math.isnan(mean) else f"{mean:.2f}" for mean in means)
+        times = ("–" if math.isnan(mean) else f"{mean:.3g}" for mean in means)
         numbers = (line.fastest, *times, line.missed, line.late, line.crashed, line.unsupported)
         table.add_row(line.solver, f"{line.solved}/{line.problems}", *map(str, numbers))
     settings = rules.settings
