@@ -31,8 +31,8 @@ Floats = NDArray[np.float64]
 
 _SECOND_WORK = 100_000
 """Visits of blocks that the second method may use where its own iteration limit is smaller."""
-_AFFORDABLE_BLOCKS = 500
-"""Up to so many blocks a proximal solve costs as much as `patience` sweeps; beyond, more with the square."""
+_AFFORDABLE_BLOCKS, _GROWTH = 500, 2.5
+"""Up to so many blocks a proximal solve costs as much as `patience` sweeps; beyond, more with this power."""
 _TRIAL = 0.25
 """Part of what the second method costs that the first one gets in any case: warm starts begin slowly."""
 _AHEAD = 25
@@ -55,8 +55,8 @@ class Auto(Solver):
     window: int = 100
     """Iterations between looks at the progress of the first method."""
     patience: int = 1000
-    """Iterations still to come, as far as progress tells, at which the first method counts as crawling; with
-    the square of the blocks more beyond 500, because factorisations grow faster than sweeps."""
+    """Iterations still to come, as far as progress tells, at which the first method counts as crawling;
+    beyond 500 blocks more, with a power of 2.5, because factorisations grow faster than sweeps."""
     proximal_blocks: int = 5000
     """Most contacts and joint blocks for which factorisations are affordable."""
     lemke_unknowns: int = 1000
@@ -109,7 +109,7 @@ class _AutoRun(Run):
         super().__init__(problem, goal)
         self.solver = solver
         self.first = _first(problem.law.name, solver.threads)
-        self.patience = solver.patience * max(1.0, problem.layout.blocks / _AFFORDABLE_BLOCKS) ** 2
+        self.patience = solver.patience * max(1.0, problem.layout.blocks / _AFFORDABLE_BLOCKS) ** _GROWTH
         self.done = 0
         self.initial = initial
         if problem.law.name != "pyramid" and is_tower(problem):
