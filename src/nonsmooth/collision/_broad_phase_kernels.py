@@ -262,3 +262,27 @@ def sort_pairs(pairs, count, shapes, tally, scratch):
             tally[s] += 1
             target[at, 0] = source[p, 0]
             target[at, 1] = source[p, 1]
+
+
+@kernel
+def drop_ignored(pairs, body, start, partner):
+    """Move the pairs of shapes whose bodies may touch to the front, in order, and return their number.
+
+    `body` (s,) is that of each shape; body i ignores the larger bodies partner[start[i] : start[i + 1]],
+    which are sorted.
+    """
+    kept = 0
+    for p in range(pairs.shape[0]):
+        first, second = body[pairs[p, 0]], body[pairs[p, 1]]
+        low, high = min(first, second), max(first, second)
+        begin, end = start[low], start[low + 1]
+        while begin < end:
+            middle = (begin + end) // 2
+            if partner[middle] < high:
+                begin = middle + 1
+            else:
+                end = middle
+        if begin == start[low + 1] or partner[begin] != high:
+            pairs[kept, 0], pairs[kept, 1] = pairs[p, 0], pairs[p, 1]
+            kept += 1
+    return kept

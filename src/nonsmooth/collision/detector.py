@@ -8,6 +8,7 @@ import numpy as np
 
 from nonsmooth.collision import _narrow_kernels as narrow
 from nonsmooth.collision import _placement_kernels as placement
+from nonsmooth.collision._broad_phase_kernels import drop_ignored
 from nonsmooth.collision.bounds import local_bounds
 from nonsmooth.collision.broad_phase import BroadPhase
 from nonsmooth.collision.coal_backend import CoalBackend, has_others
@@ -18,11 +19,12 @@ from nonsmooth.model.system import System
 
 
 class Detector:
-    """Finds the contacts of a system, whose shapes, materials and fixed bodies are read once, here.
+    """Finds the contacts of a system, whose shapes, materials, fixed bodies and ignored pairs are read once.
 
     A contact is returned if its gap is at most `margin` (m), or may be at the end of the step:
-    gap + n·(d_b − d_a) − turn_a − turn_b ≤ margin. Shapes of one body, and of two fixed bodies, are not
-    tested. What is found depends on the arguments of the call alone, and not on earlier calls.
+    gap + n·(d_b − d_a) − turn_a − turn_b ≤ margin. Shapes of one body, of two fixed bodies, and of bodies
+    that ignore each other are not tested. What is found depends on the arguments of the call alone, and not
+    on earlier calls.
     """
 
     def __init__(self, system: System, margin: float) -> None:
@@ -45,6 +47,12 @@ class Detector:
         # All fixed bodies are one group: what shares a group is never in contact.
         group = np.where(system.fixed[table.body], -1, table.body).astype(np.int32)
         self._broad_phase = BroadPhase(group, table.kind == HALF_SPACE)
+        ignored = system.ignored_pairs
+        self._ignored = (
+            (np.searchsorted(ignored[:, 0], np.arange(system.count + 1)), ignored[:, 1].copy())
+            if len(ignored)
+            else None
+        )
         self._still = np.zeros((self._bodies, 3)), np.zeros(self._bodies)
         self._reach = np.empty(self._bodies)
         self._centre, self._axes = np.empty((count, 4)), np.empty((count, 3, 3))
@@ -85,7 +93,7 @@ class Detector:
         return contacts
 
     def candidates(self, position: Floats, quaternion: Floats, displacement: Floats, turn: Floats) -> Indices:
-        """Pairs of shapes (p, 2) whose bounds overlap: the broad phase alone, for `detect`'s arguments."""
+        """Pairs of shapes (p, 2) whose bounds overlap and that may touch, for `detect`'s arguments."""
         placement.set_reach(displacement, turn, self.margin, self._reach)
         placement.place(
             self._shapes,
@@ -97,7 +105,10 @@ class Detector:
             self._axes,
             self._bound,
         )
-        return self._broad_phase.pairs(self._bound, self._centre, self._axes)
+        pairs = self._broad_phase.pairs(self._bound, self._centre, self._axes)
+        if self._ignored is not None:
+            pairs = pairs[: drop_ignored(pairs, self._shapes.tags[:, 0], *self._ignored)]
+        return pairs
 
     def _other_contacts(self, others: CoalBackend, pairs: Indices, motion: narrow.Motion) -> Contacts:
         """Contacts of the pairs that the kernels passed over."""

@@ -1,6 +1,6 @@
 """What exists: bodies with shapes and materials, and the forces that are applied to them."""
 
-from nonsmooth.model import quaternions
+from nonsmooth.model import joints, quaternions
 from nonsmooth.model.forces import Harmonic
 from nonsmooth.model.materials import Material, Materials, PairTable
 from nonsmooth.model.shape_table import ShapeTable
@@ -51,5 +51,6 @@ __all__ = [
     "ShapeTable",
     "Sphere",
     "System",
+    "joints",
     "quaternions",
 ]

@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model import quaternions, shapes
-from nonsmooth.model.bodies import Bodies
 from nonsmooth.model.forces import AppliedForces, ForceField, OfTime, PairFunction
 from nonsmooth.model.inertia import body_mass
+from nonsmooth.model.jointed import Jointed
 from nonsmooth.model.materials import Material, Materials
 from nonsmooth.model.shapes import Shape
 
@@ -46,8 +46,8 @@ class BodyOptions(TypedDict, total=False):
     name: str | None
 
 
-class System(Bodies):
-    """Bodies, shapes, materials and applied forces; a builder that grows as bodies are added.
+class System(Jointed):
+    """Bodies, shapes, materials, joints and applied forces; a builder that grows as bodies are added.
 
     The state (`position`, `quaternion`, `linear_velocity`, `angular_velocity`) is in writable arrays that
     belong to the system: take them anew after adding bodies. All other arrays are read-only.
@@ -328,9 +328,9 @@ class System(Bodies):
         self._forces.add_pair_field(function, cutoff)
 
     def forces(self, t: float) -> Floats:
-        """Return gravity and all applied forces at time t (s) in the present state, (n, 6).
+        """Return gravity and all applied forces, also those in joints, at time t (s) in the present state.
 
-        Force in N, world frame, then torque in N·m, body frame, about the centre of mass; without the
+        (n, 6): force in N, world frame, then torque in N·m, body frame, about the centre of mass; without the
         gyroscopic term. Zero for fixed bodies.
         """
         if self._constant_forces is None:
@@ -341,6 +341,7 @@ class System(Bodies):
             self._constant_forces = constant
         total = self._constant_forces.copy()
         self._forces.add_changing(total, t, self)
+        self._joints.add_forces(total, t, self)
         return total
 
     def copy(self) -> System:
@@ -350,6 +351,7 @@ class System(Bodies):
         other._bodies, other._shapes = self._bodies.copy(), self._shapes.copy()
         other._objects, other._names = list(self._objects), dict(self._names)
         other._materials, other._forces = self._materials.copy(), self._forces.copy()
+        other._joints, other._ignored = self._joints.copy(), set(self._ignored)
         return other
 
     def _changed(self) -> None:

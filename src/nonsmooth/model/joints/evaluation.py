@@ -1,0 +1,38 @@
+"""Coordinates of rows in the present state of a system."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.model.bodies import Bodies
+from nonsmooth.model.joints import _row_kernels as kernels
+
+Floats = NDArray[np.float64]
+
+
+class Evaluation(NamedTuple):
+    """Values (r,) in m or rad, angles (r, 2) in rad, and derivatives (r, 2, 6) of rows; see `evaluate`."""
+
+    value: Floats
+    angle: Floats
+    rows: Floats
+
+
+def evaluated(table: kernels.RowTable, near: Floats, system: Bodies) -> Evaluation:
+    """Return the rows of a table where the bodies are now, with angles nearest to `near` (r, 2)."""
+    r = len(table.kind)
+    rotation = np.empty((system.count, 3, 3))
+    kernels.set_rotations(table.bodies, system.quaternion, rotation)
+    out = Evaluation(np.empty(r), np.empty((r, 2)), np.empty((r, 2, 6)))
+    kernels.evaluate(table, system.position, rotation, near, *out)
+    return out
+
+
+def rates(table: kernels.RowTable, rows: Floats, system: Bodies) -> Floats:
+    """Return how fast the values change (r,) in m/s or rad/s; `rows` (r, 2, 6) are their derivatives."""
+    rate = np.empty(len(table.kind))
+    kernels.rates(table.bodies, rows, system.linear_velocity, system.angular_velocity, rate)
+    return rate
