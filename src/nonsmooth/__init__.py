@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nonsmooth import collision, errors, integrators, io, library, model, problem, scenes, solvers
-    from nonsmooth.integrators import simulate
+    from nonsmooth.integrators import assemble, simulate
     from nonsmooth.io import Recording, Trajectory
-    from nonsmooth.model import System
+    from nonsmooth.model import System, joints
     from nonsmooth.problem import Certificate, ContactProblem, Law, cones, pyramid
     from nonsmooth.solvers import Solution, SolveError, Status, solve
 
@@ -35,11 +35,13 @@ __all__ = [
     "Status",
     "System",
     "Trajectory",
+    "assemble",
     "collision",
     "cones",
     "errors",
     "integrators",
     "io",
+    "joints",
     "library",
     "model",
     "problem",
@@ -56,8 +58,8 @@ _HOME = {
     **dict.fromkeys(("Certificate", "ContactProblem", "Law", "cones", "pyramid", "siconos_error"), "problem"),
     **dict.fromkeys(("Solution", "SolveError", "Status", "solve"), "solvers"),
     **dict.fromkeys(("Recording", "Trajectory"), "io"),
-    "System": "model",
-    "simulate": "integrators",
+    **dict.fromkeys(("System", "joints"), "model"),
+    **dict.fromkeys(("assemble", "simulate"), "integrators"),
 }
 
 

@@ -8,6 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.collision.contacts import Contacts
+from nonsmooth.errors import ProblemError
+from nonsmooth.integrators.outcome import JointOutcome
+from nonsmooth.integrators.reactions import Reactions, reactions_of
+from nonsmooth.model.system import System
 from nonsmooth.solvers.solution import Solution
 
 Floats = NDArray[np.float64]
@@ -47,6 +51,22 @@ class Frame:
     solution: Solution
     """The step's problem, `solution.problem`, and its solution with the whole certificate. They do not change
     with the next step: an observer may keep them, or write them to a file."""
+
+    joints: JointOutcome | None
+    """Joint rows and their impulses in this step; None where there are no joints."""
+    system: System
+    """The system in motion: its state changes with the next step."""
+
+    def reactions(self, *, minimum_norm: bool = True) -> Reactions:
+        """Forces in N and torques in N·m of every joint in this step, in the joints' own frames.
+
+        Where joints are redundant, or bodies rest on more contacts than statics can tell apart, motion does
+        not determine them: then these are the ones of least norm, see `Reactions`. With
+        `minimum_norm=False` they are what the solver happened to find, at no cost.
+        """
+        if self.joints is None:
+            raise ProblemError("this system has no joints: reactions are those of joints, see add_joint")
+        return reactions_of(self.system, self.solution, self.joints, minimum_norm)
 
     def force_on(self, body: int) -> Floats:
         """Sum of the contact forces on a body, (3,) in N, world frame: the mean over the step."""

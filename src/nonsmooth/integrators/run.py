@@ -26,10 +26,16 @@ NUMBERS = {
     "penetration": "m",
     "late_contacts": "1",
     "largest_speed": "m/s",
+    "joint_error": "m or rad",
 }
 """Names and units of the numbers that a step hands out besides its certificate."""
 
 _ALWAYS = ("time", "residual", "iterations", "solved")
+
+
+def numbers_of(system: System) -> dict[str, str]:
+    """Names and units of the numbers of this system's steps: without joints there is no joint error."""
+    return {name: unit for name, unit in NUMBERS.items() if name != "joint_error" or len(system.joints)}
 
 
 class StepLog(Mapping[str, Floats]):
@@ -42,7 +48,7 @@ class StepLog(Mapping[str, Floats]):
     def add(self, frame: Frame) -> None:
         """Take in a step."""
         own = (frame.time, frame.residual, float(frame.iterations), float(frame.status == "solved"))
-        self._rows.append((*own, *(frame.numbers[name] for name in NUMBERS)))
+        self._rows.append((*own, *(frame.numbers.get(name, 0.0) for name in NUMBERS)))
 
     def __getitem__(self, name: str) -> Floats:
         if name not in self._names:
@@ -65,8 +71,10 @@ class StepLog(Mapping[str, Floats]):
         return np.array(self._rows, dtype=float).reshape(len(self._rows), len(self._names))
 
     def restore(self, table: Floats) -> None:
-        """Go back to what `table` returned."""
-        self._rows = [tuple(row) for row in np.asarray(table).tolist()]
+        """Go back to what `table` returned; numbers that it did not know yet are zero."""
+        table = np.asarray(table)
+        missing = np.zeros((len(table), len(self._names) - table.shape[1]))
+        self._rows = [tuple(row) for row in np.column_stack([table, missing]).tolist()]
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nonsmooth.errors import OptionError, ToleranceWarning
+from nonsmooth.integrators.assembly import check_assembled
 from nonsmooth.integrators.frame import Frame
-from nonsmooth.integrators.run import NUMBERS, Run, RunCertificate, StepLog
-from nonsmooth.integrators.time_stepping import StepOptions, TimeStepper
+from nonsmooth.integrators.options import StepOptions
+from nonsmooth.integrators.run import Run, RunCertificate, StepLog, numbers_of
+from nonsmooth.integrators.time_stepping import TimeStepper
 from nonsmooth.io.recording import Recording
 from nonsmooth.io.writer import Writer
 from nonsmooth.model.system import System
@@ -49,6 +51,7 @@ def simulate(
     margin: float | None = None,
     push_out_speed: float | None = None,
     restitution_speed: float | None = None,
+    scheme: str = "stabilised",
     world: ArrayLike | None = None,
 ) -> Run:
     """Move a system through time in steps of half-implicit Euler with hard contact.
@@ -77,6 +80,8 @@ def simulate(
             end, or "raise" `SolveError`.
         threads: threads for the contact solver, the solver's own option if not given; the result has the
             same bits for any number.
+        scheme: "stabilised" (the papers' half-implicit Euler), "projected" (joints and overlaps put right on
+            position level) or "rattle" (of second order while nothing touches); see `StepOptions`.
         margin, push_out_speed, restitution_speed, world: see `StepOptions`.
     """
     choice("simulate", "on_failure", on_failure, ("count", "raise"))
@@ -85,8 +90,12 @@ def simulate(
     total = _step_count(duration, step)
     options = StepOptions.of(
         system, step, law=law, solver=solver, tolerance=tolerance, max_iterations=max_iterations,
-        margin=margin, push_out_speed=push_out_speed, restitution_speed=restitution_speed, world=world,
+        margin=margin, push_out_speed=push_out_speed, restitution_speed=restitution_speed, scheme=scheme,
+        world=world,
     )  # fmt: skip
+    if len(system.joints):
+        check_assembled(system)
+        system.joints.stiffest(step, system)
     system = system.copy()
     if threads is not None:
         options = replace(options, solver=options.solver.on_threads(threads))
@@ -100,7 +109,7 @@ def simulate(
     recording = record if isinstance(record, Recording) or record is None else Recording(record)
     with Writer(recording) if recording is not None else nullcontext() as writer:
         if writer is not None:
-            memory = writer.begin(system, settings, numbers=NUMBERS, resume=resume)
+            memory = writer.begin(system, settings, numbers=numbers_of(system), resume=resume)
             if memory is not None:
                 stepper.restore(dict(memory))
                 log.restore(np.asarray(memory["log"]))
@@ -155,6 +164,7 @@ def _settings(options: StepOptions, duration: float, step: float) -> dict[str, A
         },
         "tolerance": options.tolerance,
         "max_iterations": options.max_iterations,
+        "scheme": options.scheme,
         "world": None if options.world is None else [corner.tolist() for corner in options.world],
         "threads": getattr(options.solver, "threads", 1),
     }

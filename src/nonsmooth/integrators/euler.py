@@ -1,0 +1,127 @@
+"""Half-implicit symplectic Euler with hard contact and joints (Negrut and Serban, Eq. 9).
+
+    M v⁺ = M v + h f(t, q, v) + D γ + G λ ,      q⁺ = q + h T(q) v⁺
+
+with Φ/h as bias of the contacts and g/h + ∂g/∂t as bias of the joints, or, where positions are projected
+after the step, with no more of Φ and g than contacts that may close and limits that may be reached.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.collision.contacts import Contacts
+from nonsmooth.integrators import _motion_kernels as motion_kernels
+from nonsmooth.integrators import _step_kernels as kernels
+from nonsmooth.integrators._motion_kernels import Bodies, State
+from nonsmooth.integrators.mechanism import Mechanism, RowState
+from nonsmooth.integrators.options import StepOptions
+from nonsmooth.integrators.outcome import JointOutcome, Outcome
+from nonsmooth.integrators.step_problem import (
+    Impacts,
+    JointPart,
+    JointSystem,
+    Motion,
+    contact_rows,
+    step_problem,
+)
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.problem.mass import BodyMass
+from nonsmooth.solvers.auto import Auto
+from nonsmooth.solvers.solution import Solution
+from nonsmooth.solvers.solve import solve
+
+Floats = NDArray[np.float64]
+
+_BOUNCES = (1.0, 0.5, 0.25, 0.0)
+"""Parts of the restitution coefficients that are tried in turn, until contacts put no energy in."""
+_ROUNDING = 1e-12
+"""Part of the kinetic energy that counts as rounding."""
+
+
+class EulerStep:
+    """Does steps of one length on a system's state, in place."""
+
+    def __init__(
+        self, bodies: Bodies, mass: BodyMass, mechanism: Mechanism, step: float, options: StepOptions
+    ) -> None:
+        self._bodies, self._mass, self._mechanism = bodies, mass, mechanism
+        self._step, self._options = step, options
+        self._projected = options.scheme != "stabilised"
+
+    def do(
+        self, state: State, t: float, motion: Motion, contacts: Contacts, start: Floats, joint_start: Floats
+    ) -> Outcome:
+        """Step from time t (s); `start` (c, 3, world frame) and `joint_start` (r,) are guesses in N·s."""
+        bodies = self._bodies
+        free_energy = float(motion_kernels.kinetic_energy(bodies, motion.velocity))
+        began = time.perf_counter()
+        joint_rows = self._mechanism.at(state) if self._mechanism.count else None
+        joints = None if joint_rows is None else self._joint_part(joint_rows, t)
+        assembling = time.perf_counter() - began
+        for bounce in _BOUNCES:
+            began = time.perf_counter()
+            speeds = self._options.push_out_speed, self._options.restitution_speed
+            impacts = Impacts(self._step, 0.0 if self._projected else speeds[0], speeds[1], bounce)
+            rows, bouncing = contact_rows(bodies, state, motion, contacts, impacts)
+            problem = step_problem(self._mass, motion, rows, contacts.friction, self._options.law, joints)
+            initial = np.empty_like(start)
+            kernels.to_components(rows.frame, start, initial)
+            assembling += time.perf_counter() - began
+            solution = self._solve(problem, np.concatenate([initial.ravel(), joint_start]))
+            velocity, impulses, joint_impulses = self._result(solution, rows.frame, motion)
+            gain = motion_kernels.kinetic_energy(bodies, velocity) - free_energy
+            if not bouncing or gain - _joint_work(solution) <= _ROUNDING * free_energy:
+                break
+        outcome = None
+        if joint_rows is not None:
+            position, quaternion = state.position.copy(), state.quaternion.copy()
+            acting = np.ones(self._mechanism.count, dtype=bool)
+            outcome = JointOutcome(joint_rows, joint_impulses, self._step, acting, position, quaternion)
+        motion_kernels.move(bodies, state, velocity, self._step)
+        return Outcome(solution, velocity, contacts, impulses, outcome, free_energy, assembling=assembling)
+
+    def _joint_part(self, rows: RowState, t: float) -> JointPart:
+        """Rows and biases of the joints for a step from time t (s)."""
+        mechanism, h = self._mechanism, self._step
+        gap = mechanism.coordinates(rows, t) / h
+        if self._projected:
+            gap = np.where(mechanism.limit, np.maximum(gap, 0.0), 0.0)
+            bias = gap + mechanism.partial_rate(t + h)
+        else:
+            bias = gap + mechanism.partial_rate(t)
+        return JointPart(rows.rows, bias + rows.rows.carried, h * mechanism.bounds)
+
+    def _solve(self, problem: ContactProblem, initial: Floats) -> Solution:
+        """Solve the step's problem; joints alone to all digits, unless the user chose a solver."""
+        options = self._options
+        joints_alone = problem.contacts == 0 and problem.joint_rows > 0 and self._mechanism.all_bilateral
+        if joints_alone and isinstance(options.solver, Auto):
+            return JointSystem(problem).solve(options.tolerance)
+        return solve(
+            problem, options.solver, tolerance=options.tolerance, max_iterations=options.max_iterations,
+            initial=initial, throw=False,
+        )  # fmt: skip
+
+    def _result(self, solution: Solution, frame: Floats, motion: Motion) -> tuple[Floats, Floats, Floats]:
+        """Velocities (n, 6), impulses (c, 3) in the world frame and joint impulses after the solve.
+
+        If a solver ran away, bodies fall freely in this step, and its status says so: the run is not lost.
+        """
+        impulses = np.zeros((len(frame), 3))
+        if solution.velocity is None or not np.isfinite(solution.velocity).all():
+            return motion.velocity.copy(), impulses, np.zeros(len(solution.joint_impulses))
+        kernels.to_vectors(frame, solution.impulses.reshape(-1, 3), impulses)
+        return solution.velocity.reshape(-1, 6), impulses, solution.joint_impulses
+
+
+def _joint_work(solution: Solution) -> float:
+    """Work of the joint impulses in J: λ · (Gᵀv before + Gᵀv after)/2, what drivers and stabilisation add."""
+    if len(solution.joint_impulses) == 0:
+        return 0.0
+    problem = solution.problem
+    speeds = problem.joint_free_velocity + solution.joint_velocities - 2.0 * problem.joint_bias
+    return 0.5 * float(solution.joint_impulses @ speeds)

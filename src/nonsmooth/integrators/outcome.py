@@ -1,0 +1,48 @@
+"""What one step came to, whichever way it was done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.collision.contacts import Contacts
+from nonsmooth.integrators.mechanism import RowState
+from nonsmooth.solvers.solution import Solution
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class JointOutcome:
+    """The joint rows that acted in a step, and the state that they were computed at."""
+
+    rows: RowState
+    impulses: Floats
+    """λ (r,) in N·s or N·m·s."""
+    duration: float
+    """Time in s in which they acted: impulses divided by it are forces."""
+    acting: NDArray[np.bool_]
+    """Rows that took part in the step's problem (r,): all, or in a smooth step the bilateral ones."""
+    position: Floats
+    quaternion: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The end of a step; the bodies have been moved."""
+
+    solution: Solution
+    velocity: Floats
+    """(n, 6) in the frames that the step was solved in."""
+    contacts: Contacts
+    impulses: Floats
+    """(c, 3) in N·s, world frame."""
+    joints: JointOutcome | None
+    free_energy: float
+    """Kinetic energy in J before impulses of contacts and joints."""
+    closed: bool = False
+    """True if joints and contacts are in order on position level."""
+    assembling: float = 0.0
+    """Wall time in s that putting the problem together took."""

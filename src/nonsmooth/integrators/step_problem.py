@@ -1,0 +1,169 @@
+"""The problem of a step: contacts and joints stacked, P = [D G], ν = (γ, λ) (Negrut and Serban, Eq. 14)."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.collision.contacts import Contacts
+from nonsmooth.integrators import _joint_step_kernels as joint_kernels
+from nonsmooth.integrators import _step_kernels as kernels
+from nonsmooth.integrators._motion_kernels import Bodies, State
+from nonsmooth.problem.assembled import assembled_problem
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.problem.laws import Law
+from nonsmooth.problem.mass import BodyMass
+from nonsmooth.solvers._joint_block_kernels import JointBlock
+from nonsmooth.solvers.auto import Auto
+from nonsmooth.solvers.base import Goal
+from nonsmooth.solvers.gauss_seidel import GaussSeidel
+from nonsmooth.solvers.solution import History, Solution, Statistics
+from nonsmooth.solvers.solve import solve
+from nonsmooth.solvers.status import Status
+
+Floats = NDArray[np.float64]
+
+_DIRECT = GaussSeidel(acceleration="none", order="natural")
+_SWEEPS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """The motion without contact and joint impulses, in the frames that a step is solved in."""
+
+    momentum: Floats
+    """k by body, (n, 6) in N·s and N·m·s."""
+    velocity: Floats
+    """M⁻¹k, (n, 6) in m/s and rad/s; zero for fixed bodies."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointPart:
+    """Joint rows of a problem; biases in m/s or rad/s, bounds in N·s or N·m·s."""
+
+    rows: joint_kernels.JointRows
+    bias: Floats
+    bounds: Floats
+    """(r, 2)"""
+
+    def chosen(self, mask: NDArray[np.bool_]) -> JointPart:
+        """Return the rows where the mask is true."""
+        rows = joint_kernels.JointRows(*(part[mask] for part in self.rows))
+        return JointPart(rows, self.bias[mask], self.bounds[mask])
+
+
+@dataclass(frozen=True)
+class Impacts:
+    """How gaps become biases of contacts."""
+
+    step: float
+    """s"""
+    push_out_speed: float
+    """Overlaps are undone no faster than this, m/s."""
+    restitution_speed: float
+    """Impacts slower than this do not bounce, m/s."""
+    bounce: float = 1.0
+    """Part of the restitution coefficients that is used."""
+
+
+def contact_rows(
+    bodies: Bodies, state: State, motion: Motion, contacts: Contacts, impacts: Impacts
+) -> tuple[kernels.Rows, int]:
+    """Return rows, biases and frames of the contacts, and how many of them bounce."""
+    rows = _room(len(contacts))
+    parts = (
+        contacts.shapes, contacts.bodies, contacts.point, contacts.normal, contacts.gap, contacts.restitution
+    )  # fmt: skip
+    bouncing = kernels.assemble(
+        bodies, state, motion.velocity, parts, impacts.step,
+        impacts.push_out_speed, impacts.restitution_speed, impacts.bounce, rows,
+    )  # fmt: skip
+    return rows, int(bouncing)
+
+
+def no_contacts() -> kernels.Rows:
+    """Return the rows of no contacts."""
+    return _room(0)
+
+
+def _room(c: int) -> kernels.Rows:
+    return kernels.Rows(
+        np.empty((c, 2), dtype=np.int64), np.empty((c, 2, 3, 6)), np.empty((c, 2, 3, 6)),
+        np.empty((c, 3)), np.empty((c, 3)), np.empty((c, 3, 3)),
+    )  # fmt: skip
+
+
+def step_problem(
+    mass: BodyMass,
+    motion: Motion,
+    contacts: kernels.Rows,
+    friction: Floats,
+    law: Law,
+    joints: JointPart | None = None,
+) -> ContactProblem:
+    """Return the problem of contacts and joints for a motion."""
+    jointed = {}
+    if joints is not None and len(joints.bias):
+        free = np.empty(len(joints.bias))
+        joint_kernels.row_velocities(joints.rows.bodies, joints.rows.rows, motion.velocity, free)
+        jointed = {
+            "joint_bodies": joints.rows.bodies,
+            "joint_jacobian": joints.rows.rows,
+            "joint_columns": joints.rows.columns,
+            "joint_bias": joints.bias,
+            "joint_free_velocity": free + joints.bias,
+            "joint_bounds": joints.bounds,
+        }
+    return assembled_problem(
+        mass=mass,
+        bodies=contacts.bodies,
+        rows=contacts.rows,
+        columns=contacts.columns,
+        momentum=motion.momentum,
+        bias=contacts.bias,
+        free_velocity=contacts.free,
+        friction=friction,
+        law=law,
+        **jointed,
+    )
+
+
+class JointSystem:
+    """A problem of bilateral rows alone: one linear system, whose factor stays at hand."""
+
+    def __init__(self, problem: ContactProblem) -> None:
+        self.problem = problem
+        self._run: Any = _DIRECT.begin(problem, np.zeros((problem.layout.blocks, 3)), Goal(1.0))
+
+    @property
+    def joints(self) -> JointBlock:
+        """The factor; it has no rows where that would be too large."""
+        block: JointBlock = self._run.equations.joints
+        return block
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """Number of every joint row in the order of elimination."""
+        return np.asarray(self.joints.place.ravel()[self.problem.layout.slot])
+
+    def solve(self, tolerance: float) -> Solution:
+        """Solve to all digits that the system has.
+
+        One sweep of Gauss-Seidel solves it and the next one refines: errors of joints would add up over the
+        steps. Redundant or nearly singular joints may leave fewer digits: where even the tolerance is missed,
+        the default solver has a try.
+        """
+        began = time.perf_counter()
+        sweeps = self._run.advance(_SWEEPS, 0.0)
+        residual = self._run.residual()
+        if not residual <= tolerance:
+            return solve(self.problem, Auto(), tolerance=tolerance, throw=False)
+        seconds = time.perf_counter() - began
+        history = History(((sweeps, residual, math.nan, math.nan, seconds),))
+        statistics = Statistics(_DIRECT.name, sweeps, seconds, history, "joints alone: one linear system")
+        return Solution.of(self.problem, Status.SOLVED, self._run.impulses, statistics)
