@@ -180,7 +180,7 @@ def check_schedule(bodies: np.ndarray, ground: int, fits: np.ndarray) -> None:
     assert np.all(colour[heavy] == -1)
 
     form = SimpleNamespace(bodies=bodies, body_count=ground + 1)
-    schedule, contact = schedule_of(form, fits)
+    schedule, contact = schedule_of(form, fits, np.arange(len(fits)))
     visited = np.concatenate([contact[contact >= 0], schedule.blocks])
     assert np.array_equal(np.sort(visited), np.arange(len(bodies))), "every block is visited once"
     for c in range(colours):
@@ -241,7 +241,7 @@ def test_same_answer_as_natural_order(name: str, law: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [n for n in LIBRARY if n in NAMED])
+@pytest.mark.parametrize("name", [n for n in LIBRARY if n in NAMED and not NAMED[n].build().law.sides])
 def test_known_answers(name: str) -> None:
     known = NAMED[name]
     solution = ns.solve(known.build(), GaussSeidel(order="coloured"), tolerance=1e-12, max_iterations=100_000)

@@ -170,6 +170,11 @@ def test_problems_of_the_library(name: str, tmp_path: Path) -> None:
             write_fclib(problem, path)
         assert not path.exists()
         return
+    if np.isfinite(problem.joint_bounds).any():
+        with pytest.raises(UnsupportedError, match=r"joint rows have bounds.*use write_problem"):
+            write_fclib(problem, path)
+        assert not path.exists()
+        return
     write_fclib(problem, path)
     other = read_problem(path)
     assert other.has_masses == problem.has_masses

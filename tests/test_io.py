@@ -25,7 +25,8 @@ from nonsmooth.solvers import Status, solve
 FORMS = ("dense", "sparse", "blocks", "diagonal blocks", "dense delassus", "sparse delassus")
 DATA = (
     "mass", "jacobian", "bodies", "momentum", "bias", "joint_jacobian", "joint_bodies", "joint_bias",
-    "delassus", "free_velocity", "joint_free_velocity", "joint_rows", "friction", "components",
+    "delassus", "free_velocity", "joint_free_velocity", "joint_rows", "joint_bounds", "friction",
+    "components",
 )  # fmt: skip
 
 
@@ -280,7 +281,7 @@ WRONG: dict[str, tuple[Callable[[h5py.File], Any], str]] = {
     "other format": (attribute("format", np.bytes_("fclib")), "not a problem file: .*'fclib'"),
     "no format": (lambda f: f.attrs.pop("format"), "not a problem file: .*None"),
     "text of any length": (attribute("format", "nonsmooth-problem"), "'format' must be a string of fixed"),
-    "newer": (attribute("version", 2), "has version 2 of the problem format, newer than the version 1"),
+    "newer": (attribute("version", 3), "has version 3 of the problem format, newer than the version 2"),
     "version 0": (attribute("version", 0), "version 0"),
     "version in words": (attribute("version", np.bytes_("one")), "'version' must be whole numbers"),
     "no law": (lambda f: f.attrs.pop("law"), "attribute 'law' is missing"),

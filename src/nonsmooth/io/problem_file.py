@@ -7,15 +7,16 @@
 `read_problem` and `read_initial` take the files of others too, and tell them apart by their content:
 FCLib's (`fclib`) and the text files of Siconos (`siconos_text`).
 
-Layout of our own file, version 1 (numbers are float64, indices and counts int64 or int32):
+Layout of our own file, versions 1 and 2 (numbers are float64, indices and counts int64 or int32):
 
-    /                   attributes: format = "nonsmooth-problem", version = 1,
+    /                   attributes: format = "nonsmooth-problem", version = 1, or 2 with joint_bounds,
                         form = "matrices", "blocks" or "delassus", law = "coulomb", "pyramid(8)", …
     friction            μ, one per contact
     components          1, 2 or 3, one per contact
     form "matrices":    mass, jacobian, joint_jacobian (dense or sparse), momentum, bias, joint_bias
     form "blocks":      mass, jacobian, bodies, joint_jacobian, joint_bodies, momentum, bias, joint_bias
     form "delassus":    delassus (dense or sparse), free_velocity, joint_free_velocity
+    joint_bounds        where a joint row has a finite bound: lower and upper of each, ±inf for none
     solution/           where one was stored: impulses, joint_impulses;
                         attributes: status, solver, residual (relative, as in the certificate)
 
@@ -59,7 +60,9 @@ from nonsmooth.problem.contact_problem import ContactProblem
 if TYPE_CHECKING:
     from nonsmooth.solvers.solution import Solution
 
-_KIND = FileKind("nonsmooth-problem", 1, "problem", "write_problem")
+_KIND = FileKind("nonsmooth-problem", 2, "problem", "write_problem")
+_WITHOUT_BOUNDS = _KIND._replace(version=1)
+"""What programs read that know no bounds, and would take every joint row for one that holds."""
 
 _FORMS = {
     "matrices": ("mass", "jacobian", "joint_jacobian", "momentum", "bias", "joint_bias"),
@@ -82,6 +85,7 @@ _UNITS = {
     "momentum": "N·s, N·m·s",
     "bias": "m/s",
     "joint_bias": "m/s, rad/s",
+    "joint_bounds": "N·s, N·m·s",
     "delassus": "1/kg, 1/(kg·m²)",
     "free_velocity": "m/s",
     "joint_free_velocity": "m/s, rad/s",
@@ -103,12 +107,14 @@ def write_problem(problem: ContactProblem, path: FilePath, *, solution: Solution
                 f"solution has {found[0]} contact and {found[1]} joint impulses, and this problem has "
                 f"{wanted[0]} and {wanted[1]} rows: give a solution of this problem"
             )
-    form = _form_of(problem)
+    form, bounded = _form_of(problem), bool(np.isfinite(problem.joint_bounds).any())
     with new_file(path) as file:
-        write_header(file, _KIND)
+        write_header(file, _KIND if bounded else _WITHOUT_BOUNDS)
         write_text(file, form=form, law=str(problem.law))
         for name in ("friction", "components", *_FORMS[form]):
             _write(file, name, getattr(problem, name))
+        if bounded:
+            _write(file, "joint_bounds", problem.joint_bounds)
         if solution is not None:
             group = file.create_group("solution")
             _write(group, "impulses", solution.impulses)
@@ -156,7 +162,10 @@ def _read_own(path: FilePath) -> ContactProblem:
         form, law = file.text("form"), file.text("law")
         if form not in _FORMS:
             raise FileFormatError(f"{path} has the form {form!r}: it must be one of {', '.join(_FORMS)}")
-        data: dict[str, Any] = {name: _read(file, name) for name in ("friction", "components", *_FORMS[form])}
+        names = ("friction", "components", *_FORMS[form])
+        if file.has("joint_bounds"):
+            names += ("joint_bounds",)
+        data: dict[str, Any] = {name: _read(file, name) for name in names}
     if form == "delassus":
         joints = data.pop("joint_free_velocity")
         data["free_velocity"] = np.concatenate([data["free_velocity"].ravel(), joints.ravel()])

@@ -154,9 +154,10 @@ def _check_writable(problem: ContactProblem, kind: Kind) -> int:
             "this problem was given by its Delassus matrix and has no masses: write it with kind='local'"
         )
     if problem.joint_rows:
+        other = "" if np.isfinite(problem.joint_bounds).any() else "write_fclib or "
         raise UnsupportedError(
             f"the problem has {problem.joint_rows} joint rows, and text files of Siconos hold contacts only: "
-            "use write_fclib or write_problem"
+            f"use {other}write_problem"
         )
     if not (problem.law.exact and problem.law.sides == 0):
         raise UnsupportedError(

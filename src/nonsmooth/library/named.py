@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +33,8 @@ class NamedProblem:
     """v in m/s and rad/s (or accelerations)."""
     contact_velocities: Floats | None = None
     """u in m/s (or m/s²)."""
+    joint_impulses: Floats | None = None
+    """λ in N·s or N·m·s (or N, N·m)."""
 
 
 NAMED: dict[str, NamedProblem] = {}
@@ -54,6 +57,7 @@ def _add(
     impulses: ArrayLike | None = None,
     velocity: ArrayLike | None = None,
     contact_velocities: ArrayLike | None = None,
+    joint_impulses: ArrayLike | None = None,
 ) -> None:
     def frozen(values: ArrayLike | None) -> Floats | None:
         if values is None:
@@ -63,8 +67,9 @@ def _add(
         return array
 
     NAMED[name] = NamedProblem(
-        name, summary, source, build, frozen(impulses), frozen(velocity), frozen(contact_velocities)
-    )
+        name, summary, source, build, frozen(impulses), frozen(velocity), frozen(contact_velocities),
+        frozen(joint_impulses),
+    )  # fmt: skip
 
 
 # ---- the sliding ball -----------------------------------------------------------------------------
@@ -306,3 +311,126 @@ _add(
     "nothing-touches", "no contacts at all", "closed form",
     nothing_touches, impulses=[], velocity=[1.0, 2.0, 3.0], contact_velocities=[],
 )  # fmt: skip
+
+
+# ---- joint rows with bounds -------------------------------------------------------------------------
+
+
+def _held(rows: ArrayLike, bounds: ArrayLike, **arguments: Any) -> ContactProblem:
+    """One body with joint rows to ground, the rows of Gᵀ (r, 6); the last ones have bounds."""
+    jacobian, given = np.array(rows, dtype=float), np.array(bounds, dtype=float)
+    both = np.zeros((len(jacobian), 2, 6))
+    both[:, 1] = jacobian
+    holding = np.tile([-np.inf, np.inf], (len(jacobian) - len(given), 1))
+    return ContactProblem(
+        joint_jacobian=both,
+        joint_bodies=[[-1, 0]] * len(both),
+        joint_bounds=np.concatenate([holding, given]),
+        **arguments,
+    )
+
+
+def motor_at_stop(law: str = "coulomb") -> ContactProblem:
+    """A motor of limited torque turns a wheel against a stop, for 0.01 s from rest.
+
+    J = 0.5 kg·m². Five rows hold the wheel, which turns about z. The motor wants 4 rad/s and has 20 N·m,
+    an impulse of at most 0.2 N·m·s: alone it would reach 0.4 rad/s. The stop is 0.002 rad ahead, so that
+    0.2 − ω ≥ 0. The wheel gets there, ω = 0.2: the motor gives all it has, λ_m = 0.2, and the stop takes
+    back λ_s = 0.2 − J ω = 0.1 N·m·s.
+    """
+    return _held(
+        [*np.eye(6)[:5], np.eye(6)[5], -np.eye(6)[5]],
+        [[-0.2, 0.2], [0.0, np.inf]],
+        mass=[[1.0, 1.0, 1.0, 0.5, 0.5, 0.5]],
+        jacobian=np.zeros((0, 2, 3, 6)),
+        bodies=np.zeros((0, 2), dtype=int),
+        joint_bias=[0.0, 0.0, 0.0, 0.0, 0.0, -4.0, 0.2],
+        friction=[],
+        law=law,
+    )
+
+
+def dry_pendulum(torque: float, law: str = "coulomb") -> ContactProblem:
+    """A pendulum held out level, let go for 0.01 s, with dry friction of `torque` N·m in its bearing.
+
+        z
+        ↑   ○────·       2 kg at 0.5 m from the bearing, J = 0.1 kg·m² about its own centre:
+        └→x              0.6 kg·m² about the bearing, whose axis is y
+
+    Gravity gives 2·9.81·0.5·0.01 = 0.0981 N·m·s about the bearing. Friction of 12 N·m could take 0.12
+    and holds it: λ = −0.0981, nothing moves, and the bearing carries 0.1962 N·s. With 5 N·m it slips,
+    λ = −0.05, and ω = (0.0981 − 0.05)/0.6; the centre falls with 0.5 ω, and the bearing carries what is left
+    of the weight, 0.1962 − 2·0.5·ω.
+    """
+    bearing = np.zeros((6, 6))
+    bearing[:3, :3] = np.eye(3)
+    bearing[1, 5], bearing[2, 4] = -0.5, 0.5  # r × e for the bearing at r = (−0.5, 0, 0)
+    bearing[[3, 4, 5], [3, 5, 4]] = 1.0
+    return _held(
+        bearing,
+        [[-0.01 * torque, 0.01 * torque]],
+        mass=[[2.0, 2.0, 2.0, 0.1, 0.1, 0.1]],
+        jacobian=np.zeros((0, 2, 3, 6)),
+        bodies=np.zeros((0, 2), dtype=int),
+        momentum=[0.0, 0.0, -0.1962, 0.0, 0.0, 0.0],
+        friction=[],
+        law=law,
+    )
+
+
+def slider_at_stop(law: str = "coulomb") -> ContactProblem:
+    """A block of 2 kg slides along x at 1 m/s, on a plane with μ = 0.5 and in a rail that rubs, into a stop.
+
+    Four rows hold y and the rotations. The rail's dry friction is 5 N, 0.05 N·s in the step of 0.01 s.
+    The stop is 5 mm ahead: 0.5 − v_x ≥ 0. The contact is 0.5 m below the centre.
+
+    Exact law. γ_n = 0.1962 carries the weight, γ_t = −0.0981. The block would keep
+    (2 − 0.0981 − 0.05)/2 > 0.5 m/s, so it meets the stop: v_x = 0.5 and λ_s = 2 − 0.0981 − 0.05 − 1 = 0.8519.
+    Friction at r = (0, 0, −0.5) has the moment r × γ, −0.5 γ_t about y: λ_ry = 0.5 γ_t.
+    A pyramid with a corner towards −x gives the same.
+
+    Relaxed law. v_x = 0.5 again, but it lifts: u_n = μ u_t = 0.25, γ_n = 0.1962 + 2·0.25 = 0.6962,
+    γ_t = −0.3481, and λ_s = 2 − 0.3481 − 0.05 − 1 = 0.6019.
+    """
+    frames = np.array([[[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+    rows = contact_rows(frames, np.zeros((1, 3)), np.array([[0.0, 0.0, -0.5]]))
+    rows[:, 0] = 0.0
+    axes = np.eye(6)
+    return _held(
+        [axes[1], axes[3], axes[4], axes[5], axes[0], -axes[0]],
+        [[-0.05, 0.05], [0.0, np.inf]],
+        mass=[[2.0, 2.0, 2.0, 0.3, 0.3, 0.3]],
+        jacobian=rows,
+        bodies=[[-1, 0]],
+        momentum=[2.0, 0.0, -0.1962, 0.0, 0.0, 0.0],
+        joint_bias=[0.0, 0.0, 0.0, 0.0, 0.0, 0.5],
+        friction=0.5,
+        law=law,
+    )
+
+
+_add(
+    "motor-at-stop", "a motor of limited torque turns a wheel against a stop", "closed form",
+    motor_at_stop, impulses=[], velocity=[0.0, 0.0, 0.0, 0.0, 0.0, 0.2], contact_velocities=[],
+    joint_impulses=[0.0, 0.0, 0.0, 0.0, 0.0, 0.2, 0.1],
+)  # fmt: skip
+_add(
+    "pendulum-sticks", "a pendulum that dry friction in its bearing holds", "closed form",
+    lambda: dry_pendulum(12.0), impulses=[], velocity=np.zeros(6), contact_velocities=[],
+    joint_impulses=[0.0, 0.0, 0.1962, 0.0, 0.0, -0.0981],
+)  # fmt: skip
+_SLIP = (0.0981 - 0.05) / 0.6
+_add(
+    "pendulum-slips", "a pendulum that falls against dry friction in its bearing", "closed form",
+    lambda: dry_pendulum(5.0), impulses=[], velocity=[0.0, 0.0, -0.5 * _SLIP, 0.0, _SLIP, 0.0],
+    contact_velocities=[], joint_impulses=[0.0, 0.0, 0.1962 - _SLIP, 0.0, 0.0, -0.05],
+)  # fmt: skip
+for _law, _n in (("coulomb", 0.1962), ("relaxed", 0.6962), ("pyramid(8)", 0.1962)):
+    _add(
+        "slider-at-stop" + ("" if _law == "coulomb" else f"-{_law.split('(')[0]}"),
+        f"a block slides on a plane and in a rail that rubs, into a stop, {_law}", "closed form",
+        lambda law=_law: slider_at_stop(law),  # type: ignore[misc]
+        impulses=[_n, -0.5 * _n, 0.0], velocity=[0.5, 0.0, 0.5 * (_n - 0.1962), 0.0, 0.0, 0.0],
+        contact_velocities=[0.5 * (_n - 0.1962), 0.5, 0.0],
+        joint_impulses=[0.0, 0.0, -0.25 * _n, 0.0, -0.05, 0.95 - 0.5 * _n],
+    )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from nonsmooth.problem.layout import Layout, group_rows
+from nonsmooth.problem.layout import Layout
 from nonsmooth.problem.mass import BodyMass
 
 if TYPE_CHECKING:
@@ -19,9 +19,12 @@ Integers = NDArray[np.int64]
 
 
 def rows_by_body(
-    mass: BodyMass, jacobian: Any, components: Integers
+    mass: BodyMass, jacobian: Any, components: Integers, joint_bounds: Floats
 ) -> tuple[Layout, Integers, Floats] | None:
-    """Arrange the columns of [D G] as two 3×6 blocks each, or None if one touches three bodies."""
+    """Arrange the columns of [D G] as two 3×6 blocks each, or None if one touches three bodies.
+
+    Joint rows with a finite bound get a block each.
+    """
     entries = sp.coo_array(jacobian)
     coordinate, column = entries.coords
     body = mass.body[coordinate]
@@ -37,7 +40,7 @@ def rows_by_body(
         if len(own) > 2:
             return None
         keys[row, : len(own)] = own
-    layout = Layout(components, group_rows(keys))
+    layout = Layout.of_joints(components, keys, joint_bounds)
     block, component = layout.slot // 3, layout.slot % 3
     pairs = np.unique(np.stack([block[column], body], axis=1), axis=0)
     sides = np.arange(len(pairs)) - np.searchsorted(pairs[:, 0], pairs[:, 0])
@@ -49,6 +52,28 @@ def rows_by_body(
     rows = np.zeros((layout.blocks, 2, 3, 6))
     rows[block[column], side, component[column], mass.slot[coordinate]] = entries.data
     return layout, bodies, rows
+
+
+def rows_in_blocks(
+    layout: Layout, rows: Floats, bodies: Integers, joint_rows: Floats, joint_bodies: Integers
+) -> tuple[Integers, Floats]:
+    """Body pairs (blocks, 2) and rows by body (blocks, 2, 3, 6) of contacts and joints together.
+
+    Contacts come as (contacts, 2, d, 6), of which rows beyond a contact's components are left out, joint
+    rows as (rows, 2, 6).
+    """
+    contacts, _, width, _ = rows.shape
+    if not len(joint_rows) and layout.rows == 3 * layout.blocks:
+        return bodies, rows
+    out, pairs = np.zeros((layout.blocks, 2, 3, 6)), np.full((layout.blocks, 2), -1, dtype=np.int64)
+    out[:contacts, :, :width] = rows
+    block, component = layout.padding[:contacts].nonzero()
+    out[block, :, component] = 0.0
+    pairs[:contacts] = bodies
+    slot = layout.slot[layout.contact_rows :]
+    out[slot // 3, :, slot % 3] = joint_rows
+    pairs[slot // 3] = joint_bodies
+    return pairs, out
 
 
 def stacked(jacobian: Any, joint_jacobian: Any) -> Any:

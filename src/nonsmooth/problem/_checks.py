@@ -151,6 +151,31 @@ def body_indices(name: str, value: Any, rows: int, bodies: int) -> Integers:
     return out.astype(np.int64)
 
 
+def joint_bounds(value: Any, rows: int) -> Floats:
+    """Return lower and upper bounds of the joint impulses, (rows, 2); infinite for None."""
+    if value is None:
+        return np.tile([-np.inf, np.inf], (rows, 1))
+    try:
+        out = np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ProblemError(
+            "joint_bounds is not an array of numbers: give (lower, upper) for each joint row"
+        ) from None
+    if out.shape != (rows, 2) and not (rows == 0 and out.size == 0):
+        raise ProblemError(
+            f"joint_bounds has shape {out.shape}: give (lower, upper) for each joint row, ({rows}, 2)"
+        )
+    out = out.reshape(rows, 2)
+    bad = np.flatnonzero(~((out[:, 0] <= 0.0) & (out[:, 1] >= 0.0)))
+    if len(bad):
+        lower, upper = out[bad[0]]
+        raise ProblemError(
+            f"joint_bounds[{bad[0]}] is [{lower:g}, {upper:g}]: lower ≤ 0 ≤ upper is needed, because no "
+            "impulse must be allowed; use -inf and inf where there is no bound"
+        )
+    return out
+
+
 def nearly_symmetric(name: str, value: Any) -> None:
     """Raise if a matrix is far from symmetric."""
     difference = abs(value - value.T)

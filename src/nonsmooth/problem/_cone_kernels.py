@@ -111,6 +111,16 @@ def project_polygon(t1, t2, radius, sides):
 
 
 @inlined_kernel
+def project_interval(value, lower, upper):
+    """Nearest number of [lower, upper]; a number that is none stays so."""
+    if value < lower:
+        return lower
+    if value > upper:
+        return upper
+    return value
+
+
+@inlined_kernel
 def project_contact(n, t1, t2, mu, sides):
     """Nearest point of the law's cone: round for sides = 0."""
     if sides == 0:

@@ -6,22 +6,30 @@ from typing import NamedTuple
 import numpy as np
 
 from nonsmooth._jit import allocating_kernel, inlined_kernel, kernel
-from nonsmooth.problem._cone_kernels import project_contact, tilt
+from nonsmooth.problem._cone_kernels import project_contact, project_interval, tilt
 from nonsmooth.problem._operator_kernels import apply
 
 _EPSILON = float(np.finfo(float).eps)
 
+JOINT, BOUNDED = 1, 2
+"""What `Cones.free` says of a block of joint rows: without bounds, or one row with a bound."""
+
 
 class Cones(NamedTuple):
     """The law of every block, as arrays.
+
+    A joint row's impulse lies in [lower, upper]: a row with a finite bound is a block of its own, whose
+    first component it is, and all other rows have infinite bounds.
 
     `weight` is ρ: d/tr(N_ii) for a contact of d components (all rows alike), 1/N_kk for a row of a
     joint. |γ|/√ρ and |u|·√ρ are both in √J, whatever the unit of length, mass or time.
     """
 
     friction: np.ndarray  # (blocks,)
-    free: np.ndarray  # (blocks,) uint8: 1 for joints, whose impulse has no cone
+    free: np.ndarray  # (blocks,) uint8: 0 for contacts, else JOINT or BOUNDED
     weight: np.ndarray  # (blocks, 3)
+    lower: np.ndarray  # (blocks, 3) ≤ 0
+    upper: np.ndarray  # (blocks, 3) ≥ 0
     sides: int  # 0: round cone
     tilting: float  # 1: s is part of the law; 0: relaxed
 
@@ -36,9 +44,15 @@ def tilting_term(cones, i, u1, u2):
 
 @inlined_kernel
 def natural_map(cones, i, x, u0, u1, u2, s):
-    """γ − Π_K(γ − ρ(u + s e_n)) of block i: zero exactly where the law holds."""
+    """γ − Π_K(γ − ρ(u + s e_n)) of block i: zero exactly where the law holds.
+
+    A joint without bounds is not projected and has ρu, without the rounding of γ.
+    """
     rho = cones.weight[i, 0]
     if cones.free[i]:
+        if cones.free[i] == BOUNDED:
+            p0 = project_interval(x[i, 0] - rho * u0, cones.lower[i, 0], cones.upper[i, 0])
+            return x[i, 0] - p0, 0.0, 0.0
         return rho * u0, cones.weight[i, 1] * u1, cones.weight[i, 2] * u2
     mu = cones.friction[i]
     p0, p1, p2 = project_contact(
@@ -132,23 +146,62 @@ def residual_of_impulses(form, bodies, cones, q, island, scale, x):
     return relative_residual(cones, island, scale, x, u)
 
 
+@inlined_kernel
+def _keep_worst(absolute, root, scale, worst):
+    """Put the violations of one block, each not negative, into `worst` where they are larger.
+
+    `absolute`: cone, dual cone, complementarity, natural map, approach, gain; `root` is √ρ.
+    """
+    cone, dual, gap, natural, approach, gain = absolute
+    weighted = (cone / root, dual * root, gap, natural / root, approach * root, gain)
+    for k in range(6):
+        worst[0, k] = max(worst[0, k], absolute[k])
+        if weighted[k] > 0.0:
+            energy = k == 2 or k == 5
+            worst[1, k] = max(worst[1, k], weighted[k] / (scale * scale if energy else scale))
+
+
+@inlined_kernel
+def _bounded_row(cones, i, x, u):
+    """Violations of a joint row with impulse x and velocity u, whose λ must lie in [lower, upper].
+
+    u may be positive at the lower bound alone and negative at the upper one: it must not be towards a bound
+    that is infinite (dual cone), and (λ − bound) u must vanish (complementarity).
+    """
+    lower, upper = cones.lower[i, 0], cones.upper[i, 0]
+    cone = abs(x - project_interval(x, lower, upper))
+    bound = lower if u > 0.0 else upper
+    finite = abs(bound) < math.inf
+    dual = 0.0 if finite else abs(u)
+    gap = abs((x - bound) * u) if finite else abs(x * u)
+    natural = abs(x - project_interval(x - cones.weight[i, 0] * u, lower, upper))
+    gain = max(0.0, x * u) if upper - lower < math.inf else 0.0
+    return cone, dual, gap, natural, 0.0, gain
+
+
 @kernel
 def worst_violations(cones, x, u, q, scale, worst):
-    """Fill `worst` (2, 6) with the largest violations over all contacts; returns the friction's work.
+    """Fill `worst` (2, 6) with the largest violations over all contacts and bounded joint rows; returns
+    the friction's work.
 
     Columns: cone of γ, dual cone of u + s e_n, complementarity, natural map, approach speed,
     friction gain. Row 0 in N·s, m/s, J; row 1 weighted with ρ to √J (complementarity and gain: J)
     and divided by the contact's scale (its square).
     The returned number is the energy that friction takes out in J: −Σ γ_t·(q_t + u_t)/2, because the
-    velocity goes from q to u in a straight line while the impulse grows.
+    velocity goes from q to u in a straight line while the impulse grows. A joint row with two finite bounds
+    is dry friction too.
     """
     worst[:] = 0.0
     dissipated = 0.0
     for i in range(x.shape[0]):
+        root = math.sqrt(cones.weight[i, 0])
         if cones.free[i]:
+            if cones.free[i] == BOUNDED:
+                _keep_worst(_bounded_row(cones, i, x[i, 0], u[i, 0]), root, scale[i], worst)
+                if cones.upper[i, 0] - cones.lower[i, 0] < math.inf:
+                    dissipated -= 0.5 * x[i, 0] * (q[i, 0] + u[i, 0])
             continue
         mu, sides = cones.friction[i], cones.sides
-        root = math.sqrt(cones.weight[i, 0])
         s = tilting_term(cones, i, u[i, 1], u[i, 2])
         z0, z1, z2 = u[i, 0] + s, u[i, 1], u[i, 2]
         p0, p1, p2 = project_contact(x[i, 0], x[i, 1], x[i, 2], mu, sides)
@@ -161,11 +214,5 @@ def worst_violations(cones, x, u, q, scale, worst):
         approach = max(0.0, -u[i, 0])
         work = x[i, 1] * u[i, 1] + x[i, 2] * u[i, 2]
         dissipated -= 0.5 * (work + x[i, 1] * q[i, 1] + x[i, 2] * q[i, 2])
-        absolute = (cone, dual, gap, natural, approach, max(0.0, work))
-        weighted = (cone / root, dual * root, gap, natural / root, approach * root, max(0.0, work))
-        for k in range(6):
-            worst[0, k] = max(worst[0, k], absolute[k])
-            if weighted[k] > 0.0:
-                energy = k == 2 or k == 5
-                worst[1, k] = max(worst[1, k], weighted[k] / (scale[i] * scale[i] if energy else scale[i]))
+        _keep_worst((cone, dual, gap, natural, approach, max(0.0, work)), root, scale[i], worst)
     return dissipated

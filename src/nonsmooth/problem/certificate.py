@@ -51,7 +51,8 @@ class Certificate:
     joint_drift: Residual
     friction_gain: Residual
     dissipation: float
-    """Energy that friction takes out in this step, −Σ γ_t·(q_t + u_t)/2, in J."""
+    """Energy that friction takes out in this step, −Σ γ_t·(q_t + u_t)/2, in J; joint rows with two finite
+    bounds, dry friction and limited motors, take part with −Σ λ·(q + u)/2."""
 
     @property
     def residual(self) -> float:
@@ -114,19 +115,19 @@ def certify(
         problem.cones, x, u, problem.free_blocks.copy(), problem.scales.of_block, worst
     )
     absolute, relative = worst
-    joints = problem.layout.contacts
-    drift = np.abs(u[joints:])
-    drift_weighted = (drift * np.sqrt(problem.cones.weight[joints:])).max(axis=1, initial=0.0)
-    pairs = zip(drift_weighted, problem.scales.of_block[joints:], strict=True)
+    joints = problem.layout.free == kernels.JOINT  # what has bounds may move
+    drift = np.abs(u[joints])
+    drift_weighted = (drift * np.sqrt(problem.cones.weight[joints])).max(axis=1, initial=0.0)
+    pairs = zip(drift_weighted, problem.scales.of_block[joints], strict=True)
     drift_relative = max((_ratio(part, whole) for part, whole in pairs), default=0.0)
     balance = (0.0, 0.0)
     if velocity is not None:
         balance = momentum_error(problem, velocity, x)
     return Certificate(
         Residual("momentum balance", balance[0], "N·s", balance[1], "M v − k − D γ − G λ"),
-        Residual("cone", absolute[0], "N·s", relative[0], "distance of γ from K"),
+        Residual("cone", absolute[0], "N·s", relative[0], "distance of γ from K, of λ from its bounds"),
         Residual("dual cone", absolute[1], "m/s", relative[1], "distance of u + s e_n from K*"),
-        Residual("complementarity", absolute[2], "J", relative[2], "|γ·(u + s e_n)|"),
+        Residual("complementarity", absolute[2], "J", relative[2], "|γ·(u + s e_n)|, |(λ − bound) u|"),
         Residual(
             "natural map", absolute[3], "N·s", relative_residual(problem, x, u), "γ − Π_K(γ − ρ(u + s e_n))"
         ),

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.errors import ProblemError
+from nonsmooth.problem import _body_rows as by_body
 from nonsmooth.problem import _checks as check
-from nonsmooth.problem._body_rows import block_velocities, matrix_of_blocks, rows_by_body, stacked
 from nonsmooth.problem._residual_kernels import Cones, block_weights
 from nonsmooth.problem.laws import COULOMB, Law
-from nonsmooth.problem.layout import Layout, group_rows
+from nonsmooth.problem.layout import Layout
 from nonsmooth.problem.mass import (
     BodyMass,
     Mass,
@@ -35,8 +35,9 @@ Integers = NDArray[np.int64]
 class ContactProblem:
     """Find impulses γ (contacts) and λ (joints) and the velocity v with
 
-        M v = k + D γ + G λ,    Gᵀv + b_G = 0,    u = Dᵀv + b,
+        M v = k + D γ + G λ,    u = Dᵀv + b,    w = Gᵀv + b_G,
         K_i ∋ γ_i ⟂ u_i + s_i e_n ∈ K_i*          for every contact i,
+        −w_j ∈ N_[lower,upper](λ_j)               for every joint row j, which is w_j = 0 without bounds,
 
     where the law says what K and s are. Components of a contact are (n), (n, t) or (n, t1, t2);
     the normal points from body A to body B and γ is the impulse on B. SI units: M in kg (kg·m²),
@@ -58,6 +59,8 @@ class ContactProblem:
         joint_jacobian: G with one column per joint row, or blocks (rows, 2, 6) with `joint_bodies`.
         joint_bodies: with blocks, the indices of A and B for each joint row: (rows, 2).
         joint_bias: b_G = g/h + ∂g/∂t for each joint row; zero if not given.
+        joint_bounds: lower ≤ 0 ≤ upper of each joint row's impulse, (rows, 2) in N·s or N·m·s; ±inf, where
+            not given, is a joint that holds, [0, inf] a limit, [−hT, hT] dry friction or a limited motor.
         delassus: W = [D G]ᵀ M⁻¹ [D G] (dense or sparse), where masses are not known.
         free_velocity: q = [D G]ᵀ M⁻¹ k + b, to go with `delassus`.
         joint_rows: with `delassus`, how many of its last rows are joint rows.
@@ -79,6 +82,7 @@ class ContactProblem:
     joint_jacobian: Any
     joint_bodies: Any
     joint_bias: Floats
+    joint_bounds: Floats
     joint_free_velocity: Floats
     delassus: Any
     _mass: Mass | None
@@ -96,6 +100,7 @@ class ContactProblem:
         joint_jacobian: Any = None,
         joint_bodies: ArrayLike | None = None,
         joint_bias: ArrayLike | None = None,
+        joint_bounds: ArrayLike | None = None,
         delassus: Any = None,
         free_velocity: ArrayLike | None = None,
         joint_rows: int = 0,
@@ -121,7 +126,7 @@ class ContactProblem:
             if free_velocity is None:
                 raise ProblemError("free_velocity is missing: a problem given by delassus needs it")
             self._init_from_delassus(
-                delassus, free_velocity, friction, components, joint_rows, allow_asymmetry
+                delassus, free_velocity, friction, components, joint_rows, joint_bounds, allow_asymmetry
             )
         else:
             if mass is None or jacobian is None:
@@ -137,7 +142,7 @@ class ContactProblem:
                 jacobian = check.array("jacobian", jacobian)
             if jacobian.ndim == 4:
                 self._init_from_blocks(
-                    mass, jacobian, bodies, friction, components, joint_jacobian, joint_bodies
+                    mass, jacobian, bodies, friction, components, joint_jacobian, joint_bodies, joint_bounds
                 )
             else:
                 if bodies is not None or joint_bodies is not None:
@@ -146,7 +151,7 @@ class ContactProblem:
                         f"{name} goes with a jacobian of blocks (contacts, 2, d, 6): leave it out here"
                     )
                 self._init_from_matrices(
-                    mass, jacobian, friction, components, joint_jacobian, allow_asymmetry
+                    mass, jacobian, friction, components, joint_jacobian, joint_bounds, allow_asymmetry
                 )
             self._init_right_hand_side(momentum, bias, joint_bias)
         check.movable(np.einsum("bkk->bk", self.operator.diagonal_blocks), self.layout)
@@ -178,6 +183,7 @@ class ContactProblem:
         friction: Any,
         components: Any,
         joint_rows: int,
+        joint_bounds: Any,
         allow_asymmetry: bool,
     ) -> None:
         self.delassus = check.matrix("delassus", delassus)
@@ -189,7 +195,7 @@ class ContactProblem:
         if not 0 <= joint_rows <= size:
             raise ProblemError(f"joint_rows is {joint_rows}: it must lie between 0 and {size}, the size of W")
         self._init_contacts(friction, components, size - joint_rows)
-        self.layout = Layout(self.components, group_rows(np.zeros((joint_rows, 1), dtype=np.int64)))
+        self._init_layout(np.zeros((joint_rows, 1), dtype=np.int64), joint_bounds)
         self.operator = ExplicitOperator(self.layout, self.delassus)
         flat = check.vector("free_velocity", free_velocity, size, "one number per row of delassus")
         self.free_velocity, self.joint_free_velocity = self._split(flat)
@@ -204,6 +210,7 @@ class ContactProblem:
         components: Any,
         joint_jacobian: Any,
         joint_bodies: Any,
+        joint_bounds: Any,
     ) -> None:
         blocks = check.array("mass", mass)
         if blocks.ndim not in (2, 3) or blocks.shape[1:] not in ((6,), (6, 6)):
@@ -243,17 +250,10 @@ class ContactProblem:
         self.joint_bodies = check.body_indices(
             "joint_bodies", joint_bodies, len(self.joint_jacobian), body_mass.bodies
         )
-        self.layout = Layout(self.components, group_rows(self.joint_bodies))
-        rows = np.zeros((self.layout.blocks, 2, 3, 6))
-        rows[:count, :, :width] = self.jacobian
-        rows[:count][
-            self.layout.padding[:count].nonzero()[0], :, self.layout.padding[:count].nonzero()[1]
-        ] = 0.0
-        joint_slot = self.layout.slot[self.layout.contact_rows :]
-        rows[joint_slot // 3, :, joint_slot % 3] = self.joint_jacobian
-        pairs = np.full((self.layout.blocks, 2), -1, dtype=np.int64)
-        pairs[:count] = self.bodies
-        pairs[joint_slot // 3] = self.joint_bodies
+        self._init_layout(self.joint_bodies, joint_bounds)
+        pairs, rows = by_body.rows_in_blocks(
+            self.layout, self.jacobian, self.bodies, self.joint_jacobian, self.joint_bodies
+        )
         self.operator = FactoredOperator.of_rows(self.layout, body_mass, pairs, rows)
 
     def _init_from_matrices(
@@ -263,6 +263,7 @@ class ContactProblem:
         friction: Any,
         components: Any,
         joint_jacobian: Any,
+        joint_bounds: Any,
         allow_asymmetry: bool,
     ) -> None:
         self.mass = check.matrix("mass", mass)
@@ -288,18 +289,18 @@ class ContactProblem:
                 f"joint_jacobian has {self.joint_jacobian.shape[0]} rows and mass has {size}: "
                 "G must have one row per generalised velocity (is it transposed?)"
             )
-        both = stacked(self.jacobian, self.joint_jacobian)
+        joints = self.joint_jacobian.shape[1]
+        self._init_layout(np.zeros((joints, 1), dtype=np.int64), joint_bounds)
+        both = by_body.stacked(self.jacobian, self.joint_jacobian)
         both.eliminate_zeros()
         for body_mass in body_masses(self.mass) if symmetric else ():
-            found = rows_by_body(body_mass, both, self.components)
+            found = by_body.rows_by_body(body_mass, both, self.components, self.joint_bounds)
             if found is not None:
                 self.layout, pairs, rows = found
                 self._mass = body_mass
                 self.operator = FactoredOperator.of_rows(self.layout, body_mass, pairs, rows)
                 return
         self._mass = MatrixMass(self.mass, symmetric)
-        joints = self.joint_jacobian.shape[1]
-        self.layout = Layout(self.components, group_rows(np.zeros((joints, 1), dtype=np.int64)))
         self.operator = ProductOperator(self.layout, self._mass, both)
 
     def _init_contacts(
@@ -312,6 +313,11 @@ class ContactProblem:
             contacts = check.contact_count(mu, components, rows)
         self.friction = check.friction(mu, contacts)
         self.components = check.components(components, contacts, rows, self.friction)
+
+    def _init_layout(self, keys: Integers, joint_bounds: Any) -> None:
+        """Arrange joint rows with equal keys in blocks."""
+        self.joint_bounds = check.joint_bounds(joint_bounds, len(keys))
+        self.layout = Layout.of_joints(self.components, keys, self.joint_bounds)
 
     def _init_right_hand_side(self, momentum: Any, bias: Any, joint_bias: Any) -> None:
         assert self._mass is not None
@@ -353,9 +359,11 @@ class ContactProblem:
         block_weights(self.operator.diagonal_blocks, self.components, weight)
         friction = np.zeros(self.layout.blocks)
         friction[: self.contacts] = self.friction * (self.components > 1)
-        check.freeze(friction)
-        check.freeze(weight)
-        return Cones(friction, self.layout.free, weight, self.law.sides, 1.0 if self.law.exact else 0.0)
+        lower, upper = self.layout.bounds(self.joint_bounds)
+        for value in (friction, weight, lower, upper):
+            check.freeze(value)
+        tilting = 1.0 if self.law.exact else 0.0
+        return Cones(friction, self.layout.free, weight, lower, upper, self.law.sides, tilting)
 
     @cached_property
     def scales(self) -> Scales:
@@ -396,8 +404,8 @@ class ContactProblem:
     def row_matrix(self) -> Any:
         """[D G] as a scipy sparse array: one row per generalised velocity, one column per row."""
         if self.jacobian.ndim == 2:
-            return stacked(self.jacobian, self.joint_jacobian)
-        return matrix_of_blocks(self)
+            return by_body.stacked(self.jacobian, self.joint_jacobian)
+        return by_body.matrix_of_blocks(self)
 
     # ---- variations -----------------------------------------------------------------------------
 
@@ -432,6 +440,6 @@ class ContactProblem:
     def _rows_of(self, velocity: Floats) -> Floats:
         """[D G]ᵀ v, flat."""
         if self.jacobian.ndim == 4:
-            return block_velocities(self, velocity)
+            return by_body.block_velocities(self, velocity)
         contact, joint = self.jacobian.T @ velocity, self.joint_jacobian.T @ velocity
         return np.concatenate([np.asarray(contact).ravel(), np.asarray(joint).ravel()])

@@ -1,8 +1,9 @@
 """Blocks of three: how contacts of 1, 2 or 3 components and joint rows become one array (blocks, 3).
 
 Kernels know only blocks of three components. A contact with fewer is padded with rows that act on
-nothing and stay zero; joint rows are gathered three to a block. `pad` and `unpad` translate between
-the user's flat vector (contacts first, then joint rows) and the blocks.
+nothing and stay zero; joint rows are gathered three to a block, but a row whose impulse is bounded is
+a block of its own, so that it is solved exactly by cutting at its bounds. `pad` and `unpad` translate
+between the user's flat vector (contacts first, then joint rows) and the blocks.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from nonsmooth.problem._residual_kernels import BOUNDED, JOINT
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -23,6 +26,8 @@ class Layout:
 
     components: Integers
     joint_groups: Integers
+    bounded: NDArray[np.bool_] | None = None
+    """True for every joint block that is one row with a bound; None where there are none."""
     slot: Integers = field(init=False)
     """Place of every row of the flat vector in the flattened (blocks, 3) array."""
     contact_rows: int = field(init=False)
@@ -37,6 +42,18 @@ class Layout:
         slot.setflags(write=False)
         object.__setattr__(self, "slot", slot)
         object.__setattr__(self, "contact_rows", int(self.components.sum()))
+
+    @classmethod
+    def of_joints(cls, components: Integers, keys: Integers, joint_bounds: Floats) -> Layout:
+        """Gather joint rows of equal `keys` (rows, n) that stand together, three to a block at most.
+
+        Rows with a finite bound, of `joint_bounds` (rows, 2), stay alone.
+        """
+        bounded = np.asarray(np.isfinite(joint_bounds).any(axis=1))
+        if not bounded.any():
+            return cls(components, group_rows(keys))
+        groups = group_rows(np.column_stack([keys, np.where(bounded, np.arange(len(keys)), -1)]))
+        return cls(components, groups, bounded[np.cumsum(groups) - groups])
 
     @property
     def contacts(self) -> int:
@@ -55,9 +72,11 @@ class Layout:
 
     @cached_property
     def free(self) -> NDArray[np.uint8]:
-        """1 for joint blocks, 0 for contacts."""
+        """0 for contacts, JOINT for joint blocks, BOUNDED for those that are one row with a bound."""
         flags = np.zeros(self.blocks, dtype=np.uint8)
-        flags[self.contacts :] = 1
+        flags[self.contacts :] = JOINT
+        if self.bounded is not None:
+            flags[self.contacts :][self.bounded] = BOUNDED
         flags.setflags(write=False)
         return flags
 
@@ -68,6 +87,14 @@ class Layout:
         mask[self.slot] = False
         mask.setflags(write=False)
         return mask.reshape(self.blocks, 3)
+
+    def bounds(self, joint_bounds: Floats) -> tuple[Floats, Floats]:
+        """Lower and upper bounds of all impulses, (blocks, 3), from those of the joint rows (rows, 2)."""
+        lower, upper = np.full((self.blocks, 3), -np.inf), np.full((self.blocks, 3), np.inf)
+        if self.bounded is not None:
+            joint = self.slot[self.contact_rows :]
+            lower.reshape(-1)[joint], upper.reshape(-1)[joint] = joint_bounds.T
+        return lower, upper
 
     def pad(self, flat: Floats) -> Floats:
         """Spread a flat vector over the blocks."""
@@ -91,9 +118,8 @@ def group_rows(keys: NDArray[np.int64]) -> Integers:
     if len(keys) == 0:
         return np.zeros(0, dtype=np.int64)
     changes = np.flatnonzero(np.any(keys[1:] != keys[:-1], axis=1)) + 1
-    edges = np.concatenate([[0], changes, [len(keys)]])
-    sizes: list[int] = []
-    for length in np.diff(edges):
-        whole, rest = divmod(int(length), 3)
-        sizes += [3] * whole + ([rest] if rest else [])
-    return np.array(sizes, dtype=np.int64)
+    lengths = np.diff(np.concatenate([[0], changes, [len(keys)]]))
+    counts = -(-lengths // 3)
+    sizes = np.full(counts.sum(), 3, dtype=np.int64)
+    sizes[np.cumsum(counts) - 1] = lengths - 3 * (counts - 1)
+    return sizes

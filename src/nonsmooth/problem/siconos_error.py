@@ -10,7 +10,7 @@ Because ρ is 1, impulses in N·s and velocities in m/s are added: the verdict c
 W is small it takes non-solutions for solutions. The residual of the `Certificate` does not.
 
 Siconos has no joint rows, no error for planar problems with masses and no contacts without friction: they
-enter here as the natural map has them, joint rows with F = Gᵀv + b_G.
+enter here as the natural map has them, joint rows with F = Gᵀv + b_G, or cut at their bounds.
 """
 
 from __future__ import annotations
@@ -64,9 +64,8 @@ def siconos_error_of_blocks(problem: ContactProblem, blocks: Floats) -> float:
         return _error_with_masses(problem, blocks, velocity_after(problem, blocks))
     operator = problem.operator
     error, scale = kernels.error_of_impulses(
-        operator.kernel_form, operator.work_rows, problem.cones.friction, problem.contacts,
-        problem.free_blocks, blocks,
-    )  # fmt: skip
+        operator.kernel_form, operator.work_rows, problem.cones, problem.free_blocks, blocks
+    )
     return _relative(error, scale) if np.isfinite(scale) else float(np.nan)
 
 
@@ -84,7 +83,7 @@ def _natural_map(problem: ContactProblem, blocks: Floats, u: Floats) -> float:
     """|F| over all blocks, with ρ = 1."""
     if not (np.isfinite(blocks).all() and np.isfinite(u).all()):
         return float(np.nan)
-    return float(kernels.natural_map_size(problem.cones.friction, problem.contacts, blocks, u))
+    return float(kernels.natural_map_size(problem.cones, blocks, u))
 
 
 def _norm(values: Floats) -> float:

@@ -1,13 +1,14 @@
 """ADMM's work contact by contact: the law in closed form, sums over the bodies, and what is judged.
 
 All vectors are weighted: impulses are γ/√ρ_i and velocities √ρ_i u, both in √J. `root` is √ρ_i for every row,
-`penalty` the method's σ for every block, without a unit.
+`penalty` the method's σ for every block, without a unit. The bounds of `cones` are weighted like impulses.
 """
 
 import math
 
 from nonsmooth._jit import inlined_kernel, kernel
-from nonsmooth.problem._cone_kernels import project_disk, project_round_cone
+from nonsmooth.problem._cone_kernels import project_disk, project_interval, project_round_cone
+from nonsmooth.problem._residual_kernels import BOUNDED
 
 
 @inlined_kernel
@@ -18,6 +19,8 @@ def _resolvent(cones, i, p0, p1, p2):
     part is cut at zero, then friction is cut at its disk. The relaxed law's is the nearest point of K.
     """
     if cones.free[i]:
+        if cones.free[i] == BOUNDED:
+            p0 = project_interval(p0, cones.lower[i, 0], cones.upper[i, 0])
         return p0, p1, p2
     mu = cones.friction[i]
     if cones.tilting == 0.0:
@@ -109,6 +112,10 @@ def judge(cones, penalty, p, y, u, x, change, before, sums):
             speed += (penalty[i] * (y[i, k] - p[i, k])) ** 2
             moved += (penalty[i] * (y[i, k] - before[i, k])) ** 2
             before[i, k] = y[i, k]
+        if cones.free[i] == BOUNDED:
+            z0 = project_interval(x[i, 0] - u[i, 0], cones.lower[i, 0], cones.upper[i, 0])
+            natural += (x[i, 0] - z0) ** 2
+            continue
         if cones.free[i]:
             natural += u[i, 0] * u[i, 0] + u[i, 1] * u[i, 1] + u[i, 2] * u[i, 2]
             continue

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from nonsmooth._jit import inlined_kernel, kernel
-from nonsmooth.problem._cone_kernels import project_contact
+from nonsmooth.problem._cone_kernels import project_contact, project_interval
 from nonsmooth.problem._operator_kernels import accumulate, block_velocity, copy_into
-from nonsmooth.problem._residual_kernels import natural_map, tilting_term, weighted_square
+from nonsmooth.problem._residual_kernels import BOUNDED, natural_map, tilting_term, weighted_square
 
 _ROUNDING = 1e-30
 
@@ -53,6 +53,8 @@ def _gradient_step(cones, it, q, t):
         z2 = it.y[i, 2] - t * (it.n_y[i, 2] + q[i, 2])
         if not cones.free[i]:
             z0, z1, z2 = project_contact(z0, z1, z2, cones.friction[i], cones.sides)
+        elif cones.free[i] == BOUNDED:
+            z0 = project_interval(z0, cones.lower[i, 0], cones.upper[i, 0])
         it.new[i, 0], it.new[i, 1], it.new[i, 2] = z0, z1, z2
         squared += (z0 - it.y[i, 0]) ** 2 + (z1 - it.y[i, 1]) ** 2 + (z2 - it.y[i, 2]) ** 2
         size += z0 * z0 + z1 * z1 + z2 * z2

@@ -3,7 +3,8 @@
 That lets round contacts go through the vector units (`_lane_kernels`) and lets threads share a colour, and
 the answer has the same bits for any number of threads: what a block sees does not depend on who visits
 it, and sums are collected by chunks of a fixed size and added in a fixed order. Blocks of a body with very
-many contacts would need a colour each: they are `serial`, visited one after the other at the end.
+many contacts would need a colour each: they are `serial`, visited one after the other at the end. So are the
+joints that are held together.
 """
 
 import math
@@ -14,6 +15,7 @@ import numpy as np
 from nonsmooth._jit import allocating_kernel, inlined_kernel, kernel
 from nonsmooth.problem._residual_kernels import weighted_square
 from nonsmooth.solvers._gauss_seidel_kernels import visit
+from nonsmooth.solvers._joint_block_kernels import extrapolate_joints, hold_joints
 from nonsmooth.solvers._lane_kernels import clear_sums, read_sums, visit_row
 from nonsmooth.solvers._threads_kernels import barrier
 
@@ -170,7 +172,7 @@ def coloured_sweeps(
                 eq, schedule.blocks, first, end, state, sums, chunk, beta, thread, threads
             )
             met = barrier(team.gate, threads, met)
-        if serial < schedule.blocks.shape[0]:
+        if serial < schedule.blocks.shape[0] or eq.visited.shape[0] < state.x.shape[0]:
             if thread == 0:
                 squared = 0.0
                 along = 0.0
@@ -178,6 +180,8 @@ def coloured_sweeps(
                     one, other = _visit_block(eq, schedule.blocks[entry], state.x, state.last, state.w, beta)
                     squared += one
                     along += other
+                extrapolate_joints(eq.joints, state.x, state.last, beta)
+                squared += hold_joints(eq.form, eq.joints, eq.q, eq.relaxation, state.x, state.w)
                 sums[chunk, 0], sums[chunk, 1] = squared, along
             met = barrier(team.gate, threads, met)
             chunk += 1

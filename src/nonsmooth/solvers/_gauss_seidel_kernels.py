@@ -2,7 +2,8 @@
 
 A `Point` is a set of impulses x with its mass-weighted velocity w = A x (kept in the factored form only).
 `point` is where the next sweep starts, `answer` what the last sweep left, which lies in its cones. All
-inner products are weighted with 1/ρ, so that they are energies.
+inner products are weighted with 1/ρ, so that they are energies. Joints that are held together are the last
+block of every sweep.
 """
 
 import math
@@ -11,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nonsmooth._jit import allocating_kernel, inlined_kernel, kernel
-from nonsmooth.problem._cone_kernels import project_round_cone
+from nonsmooth.problem._cone_kernels import project_interval, project_round_cone
 from nonsmooth.problem._operator_kernels import (
     BlockSparse,
     Factored,
@@ -20,7 +21,8 @@ from nonsmooth.problem._operator_kernels import (
     copy_into,
     weigh,
 )
-from nonsmooth.problem._residual_kernels import Cones, residual_of_impulses, weighted_square
+from nonsmooth.problem._residual_kernels import BOUNDED, Cones, residual_of_impulses, weighted_square
+from nonsmooth.solvers._joint_block_kernels import hold_joints
 from nonsmooth.solvers._local_kernels import invert_blocks, solve_contact
 
 
@@ -39,6 +41,8 @@ class Equations(NamedTuple):
     cones: tuple
     local: Local
     q: np.ndarray  # (blocks, 3)
+    visited: np.ndarray  # int64: blocks that are visited one by one
+    joints: tuple  # JointBlock: the others, all at once; or None
     relaxation: float
     symmetric: bool
 
@@ -63,6 +67,8 @@ def visit(eq, i, x, w):
         y0 = x0 - (inverse[0, 0] * u0 + inverse[0, 1] * u1 + inverse[0, 2] * u2) * eq.relaxation
         y1 = x1 - (inverse[1, 0] * u0 + inverse[1, 1] * u1 + inverse[1, 2] * u2) * eq.relaxation
         y2 = x2 - (inverse[2, 0] * u0 + inverse[2, 1] * u1 + inverse[2, 2] * u2) * eq.relaxation
+        if eq.cones.free[i] == BOUNDED:
+            y0 = project_interval(y0, eq.cones.lower[i, 0], eq.cones.upper[i, 0])
     else:
         mu = eq.cones.friction[i]
         guess = eq.local.multiplier[i]
@@ -85,12 +91,15 @@ def visit(eq, i, x, w):
 
 @kernel
 def sweep(eq, x, w, reference, backward):
-    """One pass over all blocks; returns Σ |Δγ|²/ρ and −Σ Δγ·(γ − reference)/ρ."""
+    """One pass over the blocks that are visited one by one.
+
+    Returns Σ |Δγ|²/ρ and −Σ Δγ·(γ − reference)/ρ.
+    """
     change = 0.0
     along = 0.0
-    blocks = x.shape[0]
+    blocks = eq.visited.shape[0]
     for k in range(blocks):
-        i = blocks - 1 - k if backward else k
+        i = eq.visited[blocks - 1 - k if backward else k]
         d0, d1, d2 = visit(eq, i, x, w)
         change += weighted_square(eq.cones, i, d0, d1, d2)
         along -= (
@@ -103,11 +112,15 @@ def sweep(eq, x, w, reference, backward):
 
 @inlined_kernel
 def full_sweep(eq, x, w, reference):
-    """A forward pass, followed by a backward one if `symmetric`; returns what the last pass returned."""
+    """A forward pass, a backward one if `symmetric`, and all joints that are held together.
+
+    Returns what the last pass returned, and adds the joints' residual Σ ρu² before they were solved to the
+    change: their impulses may change by much where that hardly moves anything.
+    """
     change, along = sweep(eq, x, w, reference, False)
     if eq.symmetric:
         change, along = sweep(eq, x, w, reference, True)
-    return change, along
+    return change + hold_joints(eq.form, eq.joints, eq.q, eq.relaxation, x, w), along
 
 
 @kernel
@@ -122,26 +135,18 @@ def plain_sweeps(eq, point, count, stop):
     return done, change
 
 
-@allocating_kernel
-def nesterov_sweeps(
-    form, friction, free, weight, sides, tilting, block, inverse, multiplier, q, relaxation, symmetric,
-    island, scale, x, w, last, w_last, momentum, growth, count, stop,
-):  # fmt: skip
+@kernel
+def nesterov_sweeps(eq, point, answer, momentum, growth, count, stop):
     """Sweeps with Nesterov momentum: x⁺ = sweep(y), y⁺ = x⁺ + β (x⁺ − x).
 
     Restarted when (y − x⁺)·(x⁺ − x) > 0, or when the sweep's change is more than `growth` times the
     smallest since the last restart. momentum = (t_k, smallest change) lives on between calls. The next
-    sweep starts at x, and `last` is the answer, whose true relative residual is returned too.
-
-    Arrays come one by one and the residual is computed here, because on small problems handing over
-    nested tuples, twice, takes longer than the sweeps.
+    sweep starts at `point`.
     """
-    cones = Cones(friction, free, weight, sides, tilting)
-    eq = Equations(form, cones, Local(block, inverse, multiplier), q, relaxation, symmetric)
     change = math.inf
     done = 0
     while done < count and not change <= stop:
-        squared, along = full_sweep(eq, x, w, last)
+        squared, along = full_sweep(eq, point.x, point.w, answer.x)
         done += 1
         change = math.sqrt(squared)
         if along > 0.0 or change > growth * momentum[1]:
@@ -152,29 +157,46 @@ def nesterov_sweeps(
             momentum[0] = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
             momentum[1] = min(momentum[1], change)
             beta = (t - 1.0) / momentum[0]
-        _extrapolate(x, last, beta)
-        _extrapolate(w, w_last, beta)
+        _extrapolate(point.x, answer.x, beta)
+        _extrapolate(point.w, answer.w, beta)
+    return done, change
+
+
+@allocating_kernel
+def judged_nesterov_sweeps(
+    form, friction, free, weight, lower, upper, sides, tilting, block, inverse, multiplier, q, visited,
+    relaxation, symmetric, island, scale, x, w, last, w_last, momentum, growth, count, stop,
+):  # fmt: skip
+    """`nesterov_sweeps` without joints that are held together; returns the answer's true residual too.
+
+    Arrays come one by one and the residual is computed here, because on small problems handing over
+    nested tuples, twice, takes longer than the sweeps.
+    """
+    cones = Cones(friction, free, weight, lower, upper, sides, tilting)
+    local = Local(block, inverse, multiplier)
+    eq = Equations(form, cones, local, q, visited, None, relaxation, symmetric)
+    done, change = nesterov_sweeps(eq, Point(x, w), Point(last, w_last), momentum, growth, count, stop)
     return done, change, residual_of_impulses(form, w.shape[0], cones, q, island, scale, last)
 
 
 @allocating_kernel
 def dash_sparse(
-    start, column, values, friction, free, weight, sides, tilting, diagonal, q, island, scale, whole, x,
-    growth, most, tolerance,
+    start, column, values, friction, free, weight, lower, upper, sides, tilting, diagonal, q, island, scale,
+    whole, x, growth, most, tolerance,
 ):  # fmt: skip
     """`_dash` on a block-sparse operator, whose arrays come one by one, as all others do."""
-    cones = Cones(friction, free, weight, sides, tilting)
+    cones = Cones(friction, free, weight, lower, upper, sides, tilting)
     form = BlockSparse(start, column, values)
     return _dash(form, 1, cones, diagonal, q, island, scale, whole, x, growth, most, tolerance)
 
 
 @allocating_kernel
 def dash_factored(
-    bodies, columns, body_count, friction, free, weight, sides, tilting, diagonal, q, island, scale, whole, x,
-    growth, most, tolerance,
+    bodies, columns, body_count, friction, free, weight, lower, upper, sides, tilting, diagonal, q, island,
+    scale, whole, x, growth, most, tolerance,
 ):  # fmt: skip
     """`_dash` on a factored operator."""
-    cones = Cones(friction, free, weight, sides, tilting)
+    cones = Cones(friction, free, weight, lower, upper, sides, tilting)
     form = Factored(bodies, columns, body_count)
     return _dash(form, body_count, cones, diagonal, q, island, scale, whole, x, growth, most, tolerance)
 
@@ -187,6 +209,7 @@ def _dash(form, bodies, cones, diagonal, q, island, scale, whole, x, growth, mos
     """
     block, inverse, multiplier = np.empty_like(diagonal), np.empty_like(diagonal), np.zeros(x.shape[0])
     invert_blocks(diagonal, cones.free, block, inverse)
+    visited = np.arange(x.shape[0])
     point, w, w_last = x.copy(), np.zeros((bodies, 6)), np.zeros((bodies, 6))
     weigh(form, point, w)
     copy_into(w_last, w)
@@ -196,9 +219,9 @@ def _dash(form, bodies, cones, diagonal, q, island, scale, whole, x, growth, mos
     before = x.copy()
     while done < most and not residual <= tolerance:
         count = 1 if done == 0 else most - done  # what stands alone is solved by one visit
-        count, change, residual = nesterov_sweeps(
-            form, cones.friction, cones.free, cones.weight, cones.sides, cones.tilting,
-            block, inverse, multiplier, q, 1.0, False,
+        count, change, residual = judged_nesterov_sweeps(
+            form, cones.friction, cones.free, cones.weight, cones.lower, cones.upper, cones.sides,
+            cones.tilting, block, inverse, multiplier, q, visited, 1.0, False,
             island, scale, point, w, x, w_last, momentum, growth, count, slack * tolerance * whole,
         )  # fmt: skip
         done += count

@@ -1,7 +1,8 @@
 """The nonsmooth equations of the contact law and one element of their generalised Jacobian.
 
 Everything is in the weighted variables x̂ = γ/√ρ and û = √ρ u (both √J). Each function fills, for
-block i, F and its derivatives A = ∂F/∂x̂ and B = ∂F/∂û.
+block i, F and its derivatives A = ∂F/∂x̂ and B = ∂F/∂û. A joint row with bounds has the natural map of
+its interval in all formulations.
 """
 
 import math
@@ -9,6 +10,7 @@ import math
 import numpy as np
 
 from nonsmooth._jit import allocating_kernel, kernel
+from nonsmooth.problem._residual_kernels import BOUNDED
 
 ALART_CURNIER, NATURAL_MAP, FISCHER_BURMEISTER = 0, 1, 2
 
@@ -131,6 +133,11 @@ def equations(kind, cones, padding, x, u, F, A, B):
             F[i] = u[i]
             for k in range(3):
                 B[i, k, k] = 1.0
+            if cones.free[i] == BOUNDED:
+                z, lower, upper = x[i, 0] - u[i, 0], cones.lower[i, 0], cones.upper[i, 0]
+                if z <= lower or z >= upper:
+                    F[i, 0] = x[i, 0] - (lower if z <= lower else upper)
+                    A[i, 0, 0], B[i, 0, 0] = 1.0, 0.0
         elif mu == 0.0:
             z = x[i, 0] - u[i, 0]
             F[i] = x[i]

@@ -2,15 +2,16 @@
 
 A contact is two constraints: the unilateral one (Eqs. 60, 71) with its factor r_n, and friction
 (Eqs. 61, 72) with r_t, on the disk whose radius is μ times the current normal impulse. Joint rows
-are constraints without a projection. Under the relaxed law the unilateral constraint is on
-u_n − μ |u_t| (Melanz et al. Eq. 10).
+are constraints without a projection, or with one on the interval of their bounds. Under the relaxed law
+the unilateral constraint is on u_n − μ |u_t| (Melanz et al. Eq. 10).
 """
 
 import math
 
 from nonsmooth._jit import inlined_kernel, kernel
-from nonsmooth.problem._cone_kernels import project_disk, project_polygon, tilt
+from nonsmooth.problem._cone_kernels import project_disk, project_interval, project_polygon, tilt
 from nonsmooth.problem._operator_kernels import accumulate, add_impulse, block_velocity
+from nonsmooth.problem._residual_kernels import BOUNDED
 
 
 @inlined_kernel
@@ -50,6 +51,8 @@ def jor_prox(form, cones, q, r, x, u, w, count, stop):
             if not cones.free[i]:
                 y0 = max(0.0, y0)
                 y1, y2 = _disk(y1, y2, cones.friction[i] * max(0.0, x[i, 0]), cones.sides)
+            elif cones.free[i] == BOUNDED:
+                y0 = project_interval(y0, cones.lower[i, 0], cones.upper[i, 0])
             squared += (
                 (y0 - x[i, 0]) ** 2 / cones.weight[i, 0]
                 + (y1 - x[i, 1]) ** 2 / cones.weight[i, 1]
@@ -81,6 +84,8 @@ def sor_prox(form, cones, q, r, x, w, sequence, count, stop):
                 y0 = x[i, 0] - r[i, 0] * (u0 + q[i, 0] - lift)
                 if not cones.free[i]:
                     y0 = max(0.0, y0)
+                elif cones.free[i] == BOUNDED:
+                    y0 = project_interval(y0, cones.lower[i, 0], cones.upper[i, 0])
                 d0 = y0 - x[i, 0]
                 x[i, 0] = y0
             elif cones.free[i]:

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import splu
 
 from nonsmooth.errors import OptionError, UnsupportedError
 from nonsmooth.problem._operator_kernels import Factored
+from nonsmooth.problem._residual_kernels import JOINT
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _admm_kernels as kernels
 from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive, whole
@@ -26,7 +27,8 @@ Floats = NDArray[np.float64]
 
 _FORMS = ("automatic", "bodies", "rows")
 _JOINT_SOFTNESS = 1e-3
-"""Part of σ that joint rows get: they have no cone and hold the sooner, but rounding grows by its inverse."""
+"""Part of σ that joint rows without bounds get: with no cone they hold the sooner, but rounding grows by its
+inverse."""
 _DENSE = 450
 """Rows up to which a dense inverse is faster than a sparse factorisation."""
 _FIRST_LOOK = 5
@@ -117,7 +119,13 @@ class _ADMMRun(Run):
         self.solver = solver
         self.root = np.sqrt(problem.cones.weight)
         self.q = self.root * problem.free_blocks
-        self.softness = np.where(problem.layout.free == 1, _JOINT_SOFTNESS, 1.0)
+        cones = problem.cones
+        self.cones = cones._replace(lower=cones.lower / self.root, upper=cones.upper / self.root)
+        self.softness = np.where(cones.free == JOINT, _JOINT_SOFTNESS, 1.0)
+        self.least = _LEAST_PENALTY
+        if np.any(cones.free == JOINT):  # what rounding leaves in joint impulses must not hide the answer
+            rounding = np.finfo(float).eps / (_JOINT_SOFTNESS * goal.tolerance)
+            self.least = max(self.least, min(rounding, solver.penalty))
         self.x = initial / self.root
         self.p = self.x.copy()
         self.system: _System | None = None  # a start that is good enough needs no factorisation
@@ -132,7 +140,7 @@ class _ADMMRun(Run):
     def advance(self, count: int, stop: float) -> int:
         if self.system is None:
             self._prepare()
-        cones, done = self.problem.cones, 0
+        cones, done = self.cones, 0
         while done < count and self.finished is None:
             kernels.resolve(cones, self.penalty, self.q, self.p, self.y, self.right)
             self.velocities(self.right, self.q, self.u)
@@ -160,8 +168,8 @@ class _ADMMRun(Run):
         self._factorise(self.solver.penalty)
         if self.x.any():  # a warm start brings its velocities
             u = self.root * self.problem.operator.apply(self.root * self.x) + self.q
-            contacts = slice(0, self.problem.contacts)
-            self.p[contacts] -= u[contacts] / self.sigma
+            projected = self.cones.free != JOINT
+            self.p[projected] -= u[projected] / self.sigma
 
     def _factorise(self, sigma: float) -> None:
         assert self.system is not None
@@ -178,7 +186,7 @@ class _ADMMRun(Run):
         _, primal, size, speed, dual = np.maximum(self.sums, 1e-300)
         ratio = ((primal / size) / (dual / speed)) ** 0.25  # squares: the root of the ratio of the norms
         ratio = min(max(ratio, 1.0 / _LARGEST_CHANGE), _LARGEST_CHANGE)
-        sigma = min(max(self.sigma * ratio, _LEAST_PENALTY), _LARGEST_PENALTY)
+        sigma = min(max(self.sigma * ratio, self.least), _LARGEST_PENALTY)
         if 1.0 / _OUT_OF_BALANCE < sigma / self.sigma < _OUT_OF_BALANCE:
             return False
         self.p = self.y + (self.p - self.y) * (self.sigma / sigma)  # the same impulses and velocities

@@ -33,6 +33,8 @@ Floats = NDArray[np.float64]
 _NO_BLOCKS = Local(np.empty((0, 3, 3)), np.empty((0, 3, 3)), np.empty(0))
 
 
+_SERIAL, _ELSEWHERE = -1, -2
+"""In place of a colour: blocks that are visited one after the other, and those that others take care of."""
 _OPEN = 2**62
 """A count at which no thread waits at the barrier any more."""
 
@@ -43,10 +45,16 @@ def _crew(process: int, count: int) -> tuple[ThreadPoolExecutor, Lock]:
     return ThreadPoolExecutor(count, thread_name_prefix="nonsmooth"), Lock()
 
 
-def schedule_of(form: Factored, fits: NDArray[np.uint8]) -> tuple[Schedule, NDArray[np.int32]]:
-    """Colour the blocks; returns the schedule and, for every lane, its contact (−1 where it is empty)."""
-    colour = np.empty(len(form.bodies), dtype=np.int64)
-    colours = kernels.colour_blocks(form.bodies, form.body_count - 1, colour)
+def schedule_of(
+    form: Factored, fits: NDArray[np.uint8], visited: NDArray[np.int64]
+) -> tuple[Schedule, NDArray[np.int32]]:
+    """Colour the blocks that are visited one by one.
+
+    Returns the schedule and, for every lane, its contact (−1 where it is empty).
+    """
+    colour, own = np.full(len(form.bodies), _ELSEWHERE), np.empty(len(visited), dtype=np.int64)
+    colours = kernels.colour_blocks(form.bodies[visited], form.body_count - 1, own)
+    colour[visited] = own
     lanes = np.flatnonzero((fits == 1) & (colour >= 0))
     others = np.flatnonzero((fits == 0) & (colour >= 0))
     lanes = lanes[np.argsort(colour[lanes], kind="stable")]
@@ -57,7 +65,7 @@ def schedule_of(form: Factored, fits: NDArray[np.uint8]) -> tuple[Schedule, NDAr
     within = np.arange(len(lanes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     contact[row_start[colour[lanes]] * LANES + within] = lanes
     block_start = np.concatenate([[0], np.cumsum(np.bincount(colour[others], minlength=colours))])
-    blocks = np.concatenate([others, np.flatnonzero(colour < 0)])
+    blocks = np.concatenate([others, np.flatnonzero(colour == _SERIAL)])
     return Schedule(row_start, block_start, blocks), contact.reshape(-1, LANES)
 
 
@@ -93,9 +101,12 @@ class ColouredRun(Run):
         lane_kernels.find_round(form, problem.cones, fits)
         if solver.relaxation != 1.0:
             fits[:] = 0
-        self.schedule, self.contact = schedule_of(form, fits)
-        local = local_blocks(problem) if len(self.schedule.blocks) else _NO_BLOCKS
-        self.equations = Equations(form, problem.cones, local, problem.free_blocks, solver.relaxation, False)
+        visited, joints, self.note = solver.parts(problem, form)
+        self.schedule, self.contact = schedule_of(form, fits, visited)
+        local = local_blocks(problem, visited) if len(self.schedule.blocks) else _NO_BLOCKS
+        self.equations = Equations(
+            form, problem.cones, local, problem.free_blocks, visited, joints, solver.relaxation, False
+        )
         batches = len(self.contact)
         self.lanes = Lanes(
             np.empty((batches, ROW)),

@@ -14,22 +14,23 @@ _CONTRADICTION = 1e-5
 
 
 def joints_contradict(problem: ContactProblem) -> bool:
-    """Tell whether no λ satisfies the joint rows, even with every contact open.
+    """Tell whether no λ satisfies the joint rows without bounds, even with every contact open.
 
     The rows Gᵀv + b_G = 0 have a solution for some v exactly if q_G lies in the range of
-    GᵀM⁻¹G: contacts act through the same v and cannot mend a contradiction.
+    GᵀM⁻¹G: contacts and rows with bounds act through the same v and cannot mend a contradiction.
     """
-    if problem.joint_rows == 0:
+    held = np.flatnonzero(np.isinf(problem.joint_bounds).all(axis=1))
+    if len(held) == 0:
         return False
-    first = problem.layout.contact_rows
-    matrix = problem.operator.matrix()[first:, first:]
+    rows = problem.layout.contact_rows + held
+    matrix = problem.operator.matrix()[rows][:, rows]
     scale = 1.0 / np.sqrt(matrix.diagonal())
     scaled = matrix.multiply(scale[:, None]).multiply(scale[None, :]).tocsr()
-    wanted = -scale * problem.joint_free_velocity
-    if problem.joint_rows <= _DENSE_ROWS:
+    wanted = -scale * problem.joint_free_velocity[held]
+    if len(held) <= _DENSE_ROWS:
         found, threshold = np.linalg.lstsq(scaled.toarray(), wanted, rcond=1e-13)[0], _CONTRADICTION
     else:  # an iterative solver leaves more behind on long chains
-        limit = 20 * problem.joint_rows + 100
+        limit = 20 * len(held) + 100
         found = lsmr(scaled, wanted, atol=1e-14, btol=1e-14, conlim=0.0, maxiter=limit)[0]
         threshold = 1e-2
     left = np.linalg.norm(scaled @ found - wanted)

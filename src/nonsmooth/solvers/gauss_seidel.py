@@ -1,4 +1,4 @@
-"""Block Gauss-Seidel: each contact's 3×3 problem solved exactly, one after the other."""
+"""Block Gauss-Seidel: each contact's 3×3 problem solved exactly, one after the other, then all joints."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from nonsmooth.problem import _operator_kernels as operator_kernels
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _gauss_seidel_kernels as kernels
 from nonsmooth.solvers._gauss_seidel_kernels import Point
+from nonsmooth.solvers._joint_block_kernels import JointBlock
 from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive, whole
 from nonsmooth.solvers.coloured import ColouredRun
+from nonsmooth.solvers.joint_block import joint_block
 from nonsmooth.solvers.local_blocks import local_blocks
 
 Floats = NDArray[np.float64]
@@ -27,6 +29,7 @@ _BY_COLOUR = ("none", "nesterov")
 _WORTH_COLOURING = 64
 """Blocks from which on colours and lanes pay for their setup."""
 _FORMS = ("automatic", "factored", "block-sparse")
+_JOINTS = ("together", "separate")
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class GaussSeidel(Solver):
     """Block Gauss-Seidel with exact local solves under the chosen law (Siconos calls it NSGS).
 
     For contact i with all others held, γ_i solves K ∋ γ_i ⟂ N_ii γ_i + q̃_i + s_i e_n ∈ K*; joints are
-    blocks whose local problem is linear. `acceleration` extrapolates over the sweeps.
+    one block, which is solved with a sparse factor. `acceleration` extrapolates over the sweeps.
     """
 
     name: ClassVar[str] = "gauss-seidel"
@@ -51,6 +54,9 @@ class GaussSeidel(Solver):
     """Over-relaxation ω of each local solve, 0 < ω < 2."""
     form: str = "automatic"
     """"factored" (O(1) work per contact), "block-sparse" (on an explicit N); by default what is there."""
+    joints: str = "together"
+    """"together": all joint rows are one block, solved exactly, unless its factor would be too large;
+    "separate": they are visited like contacts, three rows at a time, which long chains do not bear."""
     restart_growth: float = 1.2
     """With momentum: restart when a sweep changes this much more than the smallest since the last restart."""
 
@@ -58,6 +64,7 @@ class GaussSeidel(Solver):
         choice("GaussSeidel", "acceleration", self.acceleration, _ACCELERATIONS)
         choice("GaussSeidel", "order", self.order, _ORDERS)
         choice("GaussSeidel", "form", self.form, _FORMS)
+        choice("GaussSeidel", "joints", self.joints, _JOINTS)
         positive("GaussSeidel", "relaxation", self.relaxation)
         if not self.relaxation < 2.0:
             raise OptionError(f"GaussSeidel(relaxation={self.relaxation}): it must be below 2")
@@ -70,6 +77,18 @@ class GaussSeidel(Solver):
             return ColouredRun(self, problem, initial, goal)
         kinds = {"none": _Plain, "nesterov": _Nesterov, "nncg": _Conjugate}
         return kinds[self.acceleration](self, problem, initial, goal)
+
+    def parts(
+        self, problem: ContactProblem, form: operator_kernels.Factored | operator_kernels.BlockSparse
+    ) -> tuple[NDArray[np.int64], JointBlock | None, str]:
+        """Blocks that are visited one by one, those that are solved at once, and a note where none can be."""
+        every = np.arange(problem.layout.blocks)
+        if self.joints == "separate" or problem.joint_rows == 0:
+            return every, None, ""
+        block = joint_block(problem, form)
+        if block is None:
+            return every, None, "joints one by one: a factor for all of them would be too large"
+        return every[: problem.contacts], block, ""
 
     def _colours(self, problem: ContactProblem) -> bool:
         """Tell whether the sweeps go by colour."""
@@ -99,8 +118,9 @@ class _Plain(Run):
                 "use form='block-sparse'"
             )
         self.solver = solver
+        visited, joints, self.note = solver.parts(problem, self.form)
         self.equations = kernels.Equations(
-            self.form, problem.cones, local_blocks(problem), problem.free_blocks,
+            self.form, problem.cones, local_blocks(problem, visited), problem.free_blocks, visited, joints,
             solver.relaxation, solver.order == "symmetric",
         )  # fmt: skip
         self.point = self._at(initial)
@@ -154,10 +174,15 @@ class _Nesterov(_Accelerated):
         self.known: float | None = None
 
     def _sweeps(self, count: int, stop: float) -> tuple[int, float]:
-        form, cones, local, q, relaxation, symmetric = self.equations
+        form, cones, local, q, visited, joints, relaxation, symmetric = self.equations
+        if joints is not None:
+            done, change = kernels.nesterov_sweeps(
+                self.equations, self.point, self.answer, self.momentum, self.solver.restart_growth, count, stop
+            )
+            return int(done), float(change)
         scales = self.problem.scales
-        done, change, residual = kernels.nesterov_sweeps(
-            form, *cones, *local, q, relaxation, symmetric, scales.island, scales.of_island,
+        done, change, residual = kernels.judged_nesterov_sweeps(
+            form, *cones, *local, q, visited, relaxation, symmetric, scales.island, scales.of_island,
             *self.point, *self.answer, self.momentum, self.solver.restart_growth, count, stop,
         )  # fmt: skip
         if self.problem.operator.applies_by_kernel:

@@ -27,7 +27,9 @@ class InteriorPoint(Solver):
     form="dual":   min ½ νᵀNν + rᵀν          with γ_i ∈ K_i            (Eq. 24)
     form="primal": min ½ vᵀMv − kᵀv          with Dᵀv + b ∈ K*, Gᵀv + b_G = 0   (Eq. 23)
 
-    γ and λ are the multipliers of the primal form's constraints.
+    γ and λ are the multipliers of the primal form's constraints. Bounds of joint rows are half lines for λ in
+    the dual form. In the primal one such a row may move, Gᵀv + b_G = p − n with p, n ≥ 0, at the cost
+    −lower·p + upper·n; where a bound is infinite, p or n is left out.
 
     Eq. 23 prints +fᵀv and K° for the constraint; with the report's own signs (Eqs. 9 and 22) these are
     −kᵀv and K*. For exact friction put it inside: FixedPoint(inner=InteriorPoint()).
@@ -129,12 +131,15 @@ def dual_program(problem: ContactProblem) -> tuple[backends.ConicProgram, Any]:
     # s = −A x = (μ γ_n, γ_t) must lie in the second-order cone, γ_n ≥ 0 without friction
     cone_rows = np.flatnonzero(~joint[kept])
     factor = np.where(first & (friction > 0.0), friction, 1.0)[kept][cone_rows]
-    constraint = sp.csc_array(
-        (-factor, (np.arange(len(cone_rows)), cone_rows)), shape=(len(cone_rows), len(kept))
-    )
+    # s = λ − lower ≥ 0 and s = upper − λ ≥ 0 where these are finite
+    sign, row, bound = _finite_bounds(problem)
+    column = np.concatenate([cone_rows, np.searchsorted(kept, row)])
+    value = np.concatenate([-factor, sign])
+    constraint = sp.csc_array((value, (np.arange(len(column)), column)), shape=(len(column), len(kept)))
+    right = np.concatenate([np.zeros(len(cone_rows)), sign * bound / weight[row]])
     sizes = np.bincount(layout.slot[kept][cone_rows] // 3, minlength=layout.contacts)[: layout.contacts]
     program = backends.ConicProgram(
-        quadratic, linear, constraint, np.zeros(len(cone_rows)), 0, [int(size) for size in sizes]
+        quadratic, linear, constraint, right, 0, [*(int(size) for size in sizes), *[1] * len(row)]
     )
 
     def read_impulses(answer: backends.ConicAnswer) -> Floats:
@@ -164,14 +169,28 @@ def primal_program(problem: ContactProblem) -> tuple[backends.ConicProgram, Any]
     scaled_mass = sp.diags_array(coordinate) @ mass @ sp.diags_array(coordinate)
     cone_rows = kept[int(joint.sum()) :]
     sizes = np.bincount(layout.slot[cone_rows] // 3, minlength=layout.contacts)[: layout.contacts]
+    # p and n of the joint rows with bounds, each ≥ 0: further variables in the rows of their joints
+    sign, row, bound = _finite_bounds(problem)
+    moved = np.arange(len(row))
+    slack = sp.csc_array((-sign, (row - layout.contact_rows, moved)), shape=(len(kept), len(row)))
+    constraint = sp.block_array([[constraint, slack], [None, -sp.eye_array(len(row))]], format="csc")
     program = backends.ConicProgram(
-        scaled_mass, -coordinate * problem.momentum, constraint, bias, int(joint.sum()),
-        [int(size) for size in sizes],
+        sp.block_diag([scaled_mass, sp.csc_array((len(row), len(row)))], format="csc"),
+        np.concatenate([-coordinate * problem.momentum, sign * bound / weight[row]]),
+        constraint, np.concatenate([bias, np.zeros(len(row))]), int(joint.sum()),
+        [*(int(size) for size in sizes), *[1] * len(row)],
     )  # fmt: skip
 
     def read_impulses(answer: backends.ConicAnswer) -> Floats:
+        assert answer.multipliers is not None
         flat = np.zeros(layout.rows)
-        flat[kept] = factor * answer.multipliers
+        flat[kept] = factor * answer.multipliers[: len(kept)]
         return layout.pad(flat)
 
     return program, read_impulses
+
+
+def _finite_bounds(problem: ContactProblem) -> tuple[Floats, Any, Floats]:
+    """Every finite bound of a joint row: −1 for a lower and 1 for an upper one, its row, its value in N·s."""
+    row, side = np.isfinite(problem.joint_bounds).nonzero()
+    return np.where(side == 0, -1.0, 1.0), problem.layout.contact_rows + row, problem.joint_bounds[row, side]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.problem._residual_kernels import JOINT
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _lemke_kernels as kernels
 from nonsmooth.solvers.base import Goal, Run, Solver, whole
@@ -19,6 +20,9 @@ Floats = NDArray[np.float64]
 
 _STARTS = 6
 """Covering vectors that are tried."""
+_FAR = 1e3
+"""Bounds beyond so many times the free velocities (all in √J) are taken for that much at first: impulses
+counted from a bound so far off would lose their digits."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,11 @@ class Lemke(Solver):
         0 ≤ γ_n ⟂ u_n ≥ 0,   0 ≤ β ⟂ λ e + dᵀu_t ≥ 0,   0 ≤ λ ⟂ μ γ_n − eᵀβ ≥ 0,   γ_t = d β
 
     with m directions d. For `relaxed` with planar contacts: 0 ≤ β ⟂ Rᵀ(Nγ + q) ≥ 0, γ = R β with the
-    two edges R of each cone. Joint rows are eliminated first.
+    two edges R of each cone. Joint rows without bounds are eliminated first. One with bounds is
+
+        λ = lower + y,   0 ≤ y ⟂ w + ν ≥ 0,   0 ≤ ν ⟂ upper − lower − y ≥ 0
+
+    with its velocity w, without ν where upper is infinite, and mirrored where lower is.
     """
 
     name: ClassVar[str] = "lemke"
@@ -85,7 +93,7 @@ class _Directions:
 
 def lemke_unknowns(problem: ContactProblem) -> int:
     """Size of the linear complementarity problem of an exact law."""
-    return _Directions(problem).unknowns
+    return _Directions(problem).unknowns + int(np.isfinite(problem.joint_bounds).sum())
 
 
 class _LemkeRun(Run):
@@ -102,19 +110,33 @@ class _LemkeRun(Run):
         root = np.sqrt(problem.cones.weight.ravel()[layout.slot])
         matrix = root[:, None] * problem.operator.matrix().toarray() * root
         q = root * layout.unpad(problem.free_blocks)
-        rows = layout.contact_rows
-        inner = np.linalg.pinv(matrix[rows:, rows:], rcond=1e-12, hermitian=True)
-        reduced = matrix[:rows, :rows] - matrix[:rows, rows:] @ inner @ matrix[rows:, :rows]
-        right = q[:rows] - matrix[:rows, rows:] @ inner @ q[rows:]
-        maps, lcp, lcp_right = _complementarity(problem, reduced, right)
-        scale = max(float(np.abs(lcp_right).max(initial=0.0)), 1e-300)
+        held = np.isin(layout.slot // 3, np.flatnonzero(problem.cones.free == JOINT))
+        rows, joints = np.flatnonzero(~held), np.flatnonzero(held)
+        across = matrix[np.ix_(rows, joints)]
+        inner = np.linalg.pinv(matrix[np.ix_(joints, joints)], rcond=1e-12, hermitian=True)
+        reduced = matrix[np.ix_(rows, rows)] - across @ inner @ matrix[np.ix_(joints, rows)]
+        right = q[rows] - across @ inner @ q[joints]
+        bounds = problem.joint_bounds[np.isfinite(problem.joint_bounds).any(axis=1)]
+        bounds = bounds / root[rows[layout.contact_rows :], None]
+        far = _FAR * float(np.abs(right).max(initial=0.0))
+        near = np.where(np.isfinite(bounds), np.clip(bounds, -far, far), bounds)
 
-        def impulses(z: Floats) -> Floats:
-            gamma = maps @ _polish(lcp, lcp_right, scale * z)
-            joints = -inner @ (q[rows:] + matrix[rows:, :rows] @ gamma)
-            return layout.pad(root * np.concatenate([gamma, joints]))
+        def pivot(bounds: Floats, limit: int) -> int:
+            offset, maps, lcp, lcp_right = _with_bounds(problem, bounds, reduced, right)
+            scale = max(float(np.abs(lcp_right).max(initial=0.0)), 1e-300)
 
-        return self._pivot(lcp, lcp_right / scale, impulses, count)
+            def impulses(z: Floats) -> Floats:
+                flat = np.empty(layout.rows)
+                flat[rows] = offset + maps @ _polish(lcp, lcp_right, scale * z)
+                flat[joints] = -inner @ (q[joints] + matrix[np.ix_(joints, rows)] @ flat[rows])
+                return layout.pad(root * flat)
+
+            return self._pivot(lcp, lcp_right / scale, impulses, limit)
+
+        used = pivot(near, count)
+        if used < count and self.residual() > self.goal.tolerance and np.any(near != bounds):
+            used += pivot(bounds, count - used)
+        return used
 
     def _pivot(self, lcp: Floats, right: Floats, impulses: Callable[[Floats], Floats], limit: int) -> int:
         """Lemke's method from several covering vectors: the first is all ones, the others are random.
@@ -144,6 +166,34 @@ class _LemkeRun(Run):
         self.estimate = best * self.problem.scales.whole
         self.finished = Status.FAILED if pivots < limit else None
         return pivots
+
+
+def _with_bounds(
+    problem: ContactProblem, bounds: Floats, matrix: Floats, right: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return (a, R, M, q): (γ, λ) = a + R z with 0 ≤ z ⟂ M z + q ≥ 0, λ within its `bounds` (rows, 2).
+
+    z holds the contacts' unknowns, then y of every row, then ν of the rows with two finite bounds.
+    """
+    contacts, rows = problem.layout.contact_rows, len(bounds)
+    edges, own, own_right = _complementarity(problem, matrix[:contacts, :contacts], right[:contacts])
+    if rows == 0:
+        return np.zeros(contacts), edges, own, own_right
+    size, twice = edges.shape[1], np.flatnonzero(np.isfinite(bounds).all(axis=1))
+    mirrored = np.isinf(bounds[:, 0])
+    start, sign = np.where(mirrored, bounds[:, 1], bounds[:, 0]), np.where(mirrored, -1.0, 1.0)
+    offset = np.concatenate([np.zeros(contacts), start])
+    maps = np.zeros((contacts + rows, size + rows + len(twice)))
+    maps[:contacts, :size] = edges
+    y = size + np.arange(rows)
+    maps[contacts + np.arange(rows), y] = sign
+    nu = size + rows + np.arange(len(twice))
+    lcp = maps.T @ matrix @ maps
+    lcp[:size, :size] = own  # what couples the unknowns of a contact is there too
+    lcp[y[twice], nu], lcp[nu, y[twice]] = 1.0, -1.0
+    lcp_right = maps.T @ (right + matrix @ offset)
+    lcp_right[nu] = bounds[twice, 1] - bounds[twice, 0]
+    return offset, maps, lcp, lcp_right
 
 
 def _complementarity(problem: ContactProblem, matrix: Floats, right: Floats) -> tuple[Floats, Floats, Floats]:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers._gauss_seidel_kernels import Local
 from nonsmooth.solvers._local_kernels import invert_blocks
 
 
-def local_blocks(problem: ContactProblem) -> Local:
+def local_blocks(problem: ContactProblem, visited: NDArray[np.int64]) -> Local:
     """Model blocks and their inverses, symmetric; what the model misses vanishes at the fixed point.
 
-    A joint's singular block gets its pseudo-inverse, because its rows may be redundant.
+    A joint's singular block gets its pseudo-inverse, because its rows may be redundant, if it is visited.
     """
     given = problem.operator.diagonal_blocks
     block, inverse = np.empty(given.shape), np.empty(given.shape)
     if invert_blocks(given, problem.layout.free, block, inverse):
-        singular = np.isnan(inverse[:, 0, 0])
+        singular = visited[np.isnan(inverse[visited, 0, 0])]
         part = block[singular]
         scale = 1.0 / np.sqrt(np.maximum(np.einsum("bkk->bk", part), 1e-300))
         outer = scale[:, :, None] * scale[:, None, :]

@@ -13,7 +13,7 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
 from nonsmooth.problem import _residual_kernels as residual_kernels
-from nonsmooth.problem._residual_kernels import Cones
+from nonsmooth.problem._residual_kernels import JOINT, Cones
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _newton_kernels as kernels
 
@@ -28,7 +28,7 @@ FORMULATIONS = {
 _DENSE = 1000
 """A dense factorisation is faster up to so many unknowns times the filled part of the matrix."""
 _JOINT_SOFTNESS = 1e-6
-"""Part of α that joint rows get: long chains of joints do not bear more."""
+"""Part of α that joint rows without bounds get: long chains of joints do not bear more."""
 
 
 class Equations:
@@ -41,10 +41,11 @@ class Equations:
         self.blocks = blocks
         self.root = np.sqrt(cones.weight[blocks])
         self.padding = problem.layout.padding[blocks]
-        self.softness = np.where(cones.free[blocks] == 1, _JOINT_SOFTNESS, 1.0)
+        self.softness = np.where(cones.free[blocks] == JOINT, _JOINT_SOFTNESS, 1.0)
         self.cones = Cones(
-            cones.friction[blocks], cones.free[blocks], np.ones(shape), cones.sides, cones.tilting
-        )
+            cones.friction[blocks], cones.free[blocks], np.ones(shape),
+            cones.lower[blocks] / self.root, cones.upper[blocks] / self.root, cones.sides, cones.tilting,
+        )  # fmt: skip
         self.q = self.root * problem.free_blocks[blocks]
         self.start, self.column, self.values = _weighted_rows(problem, blocks, self.root)
         self.F, self.A, self.B = np.zeros(shape), np.zeros((*shape, 3)), np.zeros((*shape, 3))

@@ -23,13 +23,16 @@ _ROUGH = 4
 
 
 def is_tower(problem: ContactProblem) -> bool:
-    """Tell whether the bodies stand one upon the other, with few on each level."""
+    """Tell whether the bodies stand one upon the other, with few on each level.
+
+    Bodies that hang on joints do not: sweeps take a force through all joints at once.
+    """
     form = problem.operator.kernel_form
     if not isinstance(form, Factored):
         return False
-    ground, contacts = form.body_count - 1, len(form.bodies)
+    ground, contacts = form.body_count - 1, problem.contacts
     level = np.empty(ground + 1, dtype=np.int64)
-    highest = kernels.levels(form.bodies, ground, level)
+    highest = kernels.levels(form.bodies[:contacts], ground, level)
     if highest < _LEVELS:
         return False
     count = np.bincount(level[level > 0])

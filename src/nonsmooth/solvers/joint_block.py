@@ -1,0 +1,47 @@
+"""The block of all joint rows that a sweep of Gauss-Seidel solves at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.problem._operator_kernels import BlockSparse, Factored
+from nonsmooth.problem._residual_kernels import BOUNDED
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers import _joint_factor_kernels as kernels
+from nonsmooth.solvers._joint_block_kernels import JointBlock
+from nonsmooth.solvers.joint_factor import assembled, structure_of
+
+Floats = NDArray[np.float64]
+
+def joint_block(problem: ContactProblem, form: Factored | BlockSparse) -> JointBlock | None:
+    """Factorise N over all joint rows; None where there are none, or where that would take too much.
+
+    `form` is the form of N that the sweeps work on. The block keeps, from sweep to sweep, which rows are at
+    their bounds, and belongs to one run.
+    """
+    cones, layout = problem.cones, problem.layout
+    blocks = np.arange(layout.contacts, layout.blocks)
+    structure = structure_of(form, blocks, layout.joint_groups) if len(blocks) else None
+    if structure is None:
+        return None
+    panels, rows = structure.panels(), len(structure.owner)
+    present = structure.place >= 0
+    root, lower, upper = np.empty((3, rows))
+    root[structure.place[present]] = np.sqrt(cones.weight[blocks][present])
+    lower[structure.place[present]] = cones.lower[blocks][present]
+    upper[structure.place[present]] = cones.upper[blocks][present]
+    bounded = np.flatnonzero(cones.free[blocks] == BOUNDED)
+    work, fixed = np.empty((5, rows)), np.zeros(rows, dtype=np.uint8)
+    fixed[structure.place[bounded, 0]] = 1
+    values = assembled(form, structure, panels, blocks, root)
+    free = active = values
+    if len(bounded):
+        free = np.empty_like(values)
+        kernels.leave_out(panels, fixed, values, free)
+    kernels.factorise(panels, free, work[0])
+    if len(bounded):
+        active = free.copy()
+    return JointBlock(
+        blocks, structure.place, root, lower, upper, panels, values, free, active, fixed, bounded, work
+    )
