@@ -13,6 +13,7 @@ from nonsmooth.integrators.outcome import JointOutcome
 from nonsmooth.model import quaternions
 from nonsmooth.model.joints import Joints
 from nonsmooth.model.system import System
+from nonsmooth.solvers.minimum_norm import minimum_norm as of_minimum_norm
 from nonsmooth.solvers.solution import Solution
 
 Floats = NDArray[np.float64]
@@ -52,7 +53,6 @@ def reactions_of(system: System, solution: Solution, outcome: JointOutcome, mini
     table, impulses = joints.table, outcome.impulses
     unit, length = _wrenches(system, outcome), _length(system)
     if minimum_norm:
-        from nonsmooth.solvers.minimum_norm import minimum_norm as of_minimum_norm
 
         chosen = outcome.acting
         scaled = unit / np.array([1.0, 1.0, 1.0, length, length, length])
