@@ -125,7 +125,7 @@ def test_examples_in_the_help_run(in_folder: Path) -> None:
     (in_folder / "my_scene.toml").write_text(BALL)
     lines = re.findall(r"^ (nonsmooth run .*?)  ", run("run", "--help").stdout, re.MULTILINE)
     lines += re.findall(r"^ (nonsmooth inspect .*?)  ", run("inspect", "--help").stdout, re.MULTILINE)
-    assert len(lines) == 7
+    assert len(lines) == 8
     for line in lines:
         assert run(*line.split()[1:]).exit_code == 0, line
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from nonsmooth.errors import FileFormatError
 from nonsmooth.io import read_scene
+from nonsmooth.io._scene_joints import PARTS as JOINT_PARTS
 from nonsmooth.io._toml_lines import line_of, lines_of
 from nonsmooth.io.scene_file import Scene
 from nonsmooth.model import CYLINDER, quaternions
@@ -39,7 +40,8 @@ def test_examples_of_the_documentation_are_read(read, text):
 
 def test_documentation_shows_every_part_of_the_format():
     parsed = [tomllib.loads(text) for text in EXAMPLES]
-    assert set().union(*parsed) == {"gravity", "run", "materials", "pairs", "bodies", "grids", "forces"}
+    parts = {"gravity", "run", "materials", "pairs", "bodies", "grids", "forces"}
+    assert set().union(*parsed) == parts | set(JOINT_PARTS)
     shapes = {body["shape"] for example in parsed for body in example.get("bodies", [])}
     named = PAGE.read_text(encoding="utf-8").split("| shape | keys |")[1].split("\n\n")[0]
     assert shapes == set(re.findall(r"^\| `(\w+)` \|", named, re.MULTILINE))

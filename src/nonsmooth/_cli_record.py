@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from glob import escape
 from pathlib import Path
@@ -19,6 +18,7 @@ from nonsmooth._cli_scene import (
     Parameters,
     Quiet,
     SceneName,
+    Scheme,
     SolverName,
     SolverOptions,
     Step,
@@ -96,6 +96,7 @@ def record_problems(
     option: SolverOptions = None,
     tolerance: Tolerance = None,
     max_iterations: MaxIterations = None,
+    scheme: Scheme = None,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -114,15 +115,16 @@ def record_problems(
         found = find_scene(scene, parameters or [])
         settings = found.with_settings(
             duration=duration, step=step, solver=solver, tolerance=tolerance,
-            max_iterations=max_iterations, threads=threads, on_failure="count",
+            max_iterations=max_iterations, scheme=scheme, threads=threads, on_failure="count",
         )  # fmt: skip
         if (law := settings.get("law", "coulomb")) != "coulomb":
             raise OptionError(
                 f'{scene} asks for the law {law}: FCLib files state Coulomb friction; set law = "coulomb"'
             )
         recorder = _Recorder(
-            name, found, output, every, first or every, limit, contacts_at_least, form, with_solutions
-        )
+            name, found, output, every, first or every, limit, contacts_at_least, form, with_solutions,
+            settings.get("scheme", "stabilised"),
+        )  # fmt: skip
         result = simulate_scene(
             name, found.system, settings, option or [], kept=recorder.kept, last=recorder.last_needed,
             quiet=quiet, observe=recorder.take, until=recorder.is_full,
@@ -185,10 +187,13 @@ class _Recorder:
     contacts_at_least: int
     kind: Kind
     with_solutions: bool
+    scheme: str = "stabilised"
     written: list[tuple[Path, Solution]] = field(default_factory=list)
 
     def take(self, frame: Frame) -> None:
         """Write the step's problem if it is wanted."""
+        import numpy as np
+
         from nonsmooth.io.fclib import write_fclib
 
         solution, wanted = frame.solution, frame.index >= self.first
@@ -199,13 +204,14 @@ class _Recorder:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"{self.name}-i{frame.index:05d}-{solution.problem.contacts}.hdf5"
         solved = frame.status == "solved"
-        useful = self.with_solutions and all(map(math.isfinite, solution.impulses))
+        impulses = np.concatenate([solution.impulses, solution.joint_impulses])
+        useful = self.with_solutions and bool(np.isfinite(impulses).all())
         write_fclib(
             solution.problem,
             path,
             kind=self.kind,
             solution=solution if useful and solved else None,
-            guesses=(solution.impulses,) if useful and not solved else (),
+            guesses=(impulses,) if useful and not solved else (),
             info=self._info(frame),
         )
         self.written.append((path, solution))
@@ -254,6 +260,7 @@ class _Recorder:
         """Where the problem comes from, and how its run solved it."""
         from nonsmooth import __version__
         from nonsmooth.io.fclib import FclibInfo
+        from nonsmooth.view.tables import counted
 
         solution, problem = frame.solution, frame.solution.problem
         summary = self.scene.summary
@@ -265,16 +272,21 @@ class _Recorder:
         if frame.status != "solved":
             kept = "; its impulses are stored as a guess" if self.with_solutions else ""
             verdict = f"NOT solved: {frame.status} of {found}{kept}"
+        joints = f"{counted(problem.joint_rows, 'joint row')}, " if problem.joint_rows else ""
+        rows = ", a joint row's its error divided by the step and the rate of its driver" if joints else ""
+        biases = f"its bias is the gap divided by the step{rows}"
+        if self.scheme != "stabilised":
+            biases = "overlaps and joint errors are put right after the step and are not in the biases"
         return FclibInfo(
             title=f"{self.name}, step {frame.index}" + (f": {summary}" if summary else ""),
             description=(
                 f"Step {frame.index}, which ends at t = {frame.time:.6g} s, of {scene} in steps of "
                 f"{frame.step:.6g} s; nonsmooth {__version__}. SI units: masses in kg and kg m^2, velocities "
                 "in m/s and rad/s, impulses in N s and N m s. A contact's components are normal, tangent, "
-                "tangent; its bias is the gap divided by the step."
+                f"tangent; {biases}."
             ),
             math_info=(
-                f"{problem.contacts} contacts, {bodies} bodies, {fixed} of them fixed (unit mass, no contact "
-                f"rows); law {problem.law}; {verdict}"
+                f"{problem.contacts} contacts, {joints}{bodies} bodies, {fixed} of them fixed (unit mass, no "
+                f"contact rows); law {problem.law}; {verdict}"
             ),
         )

@@ -17,6 +17,7 @@ from nonsmooth._cli_scene import (
     Parameters,
     Quiet,
     SceneName,
+    Scheme,
     SolverName,
     SolverOptions,
     Step,
@@ -39,6 +40,7 @@ RUN_EXAMPLES = examples(
     ("nonsmooth run box-stack --duration 0.5 --step 0.01", "other times"),
     ("nonsmooth run filling --set spheres=50 --record f.h5", "keep it"),
     ("nonsmooth run filling --set spheres=50 --record f.h5 --resume", "go on"),
+    ("nonsmooth run four-bar --duration 0.1 --scheme rattle", "a mechanism"),
     ("nonsmooth run rolling-ball --law relaxed --json", "for other programs"),
     ("nonsmooth run my_scene.toml --threads 2", "a scene file"),
 )
@@ -63,6 +65,7 @@ def run(
     option: SolverOptions = None,
     tolerance: Tolerance = None,
     max_iterations: MaxIterations = None,
+    scheme: Scheme = None,
     threads: Threads = None,
     on_failure: Annotated[
         str | None,
@@ -109,7 +112,7 @@ def run(
         found = find_scene(scene, parameters or [])
         settings = found.with_settings(
             duration=duration, step=step, law=law, solver=solver, tolerance=tolerance,
-            max_iterations=max_iterations, threads=threads, on_failure=on_failure,
+            max_iterations=max_iterations, scheme=scheme, threads=threads, on_failure=on_failure,
         )  # fmt: skip
         result = simulate_scene(
             scene, found.system, settings, option or [], kept=lambda: kept, go_on=go_on, quiet=quiet,

@@ -71,6 +71,14 @@ MaxIterations = Annotated[
     int | None,
     typer.Option("--max-iterations", metavar="COUNT", parser=whole_number, help="Iteration limit of a step."),
 ]
+Scheme = Annotated[
+    str | None,
+    typer.Option(
+        "--scheme",
+        metavar="NAME",
+        help="stabilised, projected or rattle: how joints are held.  [dim]\\[scene's, or stabilised][/dim]",
+    ),
+]
 Threads = Annotated[
     int | None,
     typer.Option(
@@ -110,6 +118,7 @@ def find_scene(name: str, parameters: list[str]) -> FoundScene:
     import typing
 
     from nonsmooth._cli_solver import values_of
+    from nonsmooth.integrators import assemble
     from nonsmooth.io import read_scene
     from nonsmooth.scenes import SCENES
 
@@ -118,7 +127,8 @@ def find_scene(name: str, parameters: list[str]) -> FoundScene:
         if parameters:
             raise OptionError(f"--set {parameters[0]}: {name} is a file, and its values are set in it")
         scene = read_scene(name)
-        return FoundScene("", scene.system, scene.settings, {})
+        system = assemble(scene.system) if scene.assemble else scene.system
+        return FoundScene("", system, scene.settings, {})
     if name not in SCENES:
         raise OptionError(f"{name!r} is neither a file nor a ready-made scene: {advice(name, list(SCENES))}")
     build = SCENES[name].build

@@ -30,15 +30,16 @@ class Flight(NamedTuple):
 
 
 @allocating_kernel
-def fly(bodies, state, table, near, flight, panels, factor, step, closed, half, end, impulses):
-    """Move the state by a flight of one step, with `impulses` (b,) and velocities such that it closes.
+def fly(bodies, state, table, near, flight, panels, factor, step, closed, half, end):
+    """Move the state by a flight of one step, with impulses at its beginning such that it closes.
 
-    `half` (n, 6) is the velocity at the beginning, the impulses included, and `end` becomes that at the end.
+    `half` (n, 6) is the velocity at the beginning, to which the impulses are added, and `end` becomes that at
+    the end.
     The matrix is that of the beginning. Returns whether all rows are within `closed` (m or rad).
     """
     count = near.shape[0]
     value, angle, gradient = np.empty(count), np.empty((count, 2)), np.empty((count, 2, 6))
-    error = np.empty(impulses.shape[0])
+    error = np.empty(flight.chosen.shape[0])
     position, quaternion, rotation = state.position.copy(), state.quaternion.copy(), state.rotation.copy()
     last = math.inf
     for _ in range(_ITERATIONS):
@@ -46,7 +47,7 @@ def fly(bodies, state, table, near, flight, panels, factor, step, closed, half, 
         drift(bodies, state, end, step)
         set_rotations(state.quaternion, state.rotation)
         evaluate(table, state.position, state.rotation, near, value, angle, gradient)
-        worst = _errors(flight, value, half, step, error)
+        worst = errors(flight, value, half, step, error)
         if worst <= 0.01 * closed or (worst <= closed and worst >= 0.5 * last):
             return True
         if not worst < _WORSE * last:
@@ -61,13 +62,12 @@ def fly(bodies, state, table, near, flight, panels, factor, step, closed, half, 
         solve(panels, factor, right)
         for j in range(error.shape[0]):
             error[j] = flight.root[j] * right[flight.number[j]]
-            impulses[j] += error[j]
         add_impulses(flight.pairs, flight.columns, error, bodies, half)
     return False
 
 
 @allocating_kernel
-def _errors(flight, value, half, step, error):
+def errors(flight, value, half, step, error):
     """Fill in how far the rows are from where they must be; returns the largest, NaN if one is NaN."""
     worst = 0.0
     for j in range(error.shape[0]):

@@ -19,6 +19,8 @@ from nonsmooth.integrators import _motion_kernels as kernels
 from nonsmooth.integrators.constants import body_constants
 from nonsmooth.integrators.mechanism import Mechanism, RowState
 from nonsmooth.integrators.projection import CLOSED
+from nonsmooth.model.joints._row_kernels import AXES
+from nonsmooth.model.joints.placement import Z
 from nonsmooth.model.system import System
 
 Floats = NDArray[np.float64]
@@ -32,6 +34,8 @@ _SOFTNESS = 1e-10
 """Least relative regularisation of GᵀM⁻¹G, which is singular where joints are redundant."""
 _FIRST_SOFTNESS = 1e-3
 """The one to begin with: far from closed, joints that will be redundant contradict each other a little."""
+_PARALLEL_ROWS, _LOCKED_ROWS = 2, 3
+"""Rows of cosines of a joint that keeps its axes parallel, and of one that does not turn."""
 _WRONG_SPEED = 1e-6
 """Part of the speeds by which joint rows may contradict each other on velocity level."""
 
@@ -58,10 +62,11 @@ def assemble(system: System, *, hold: Sequence[int | str] = (), time: float = 0.
 
 
 def check_assembled(system: System, time: float = 0.0) -> None:
-    """Raise unless every joint is closed, to `ASSEMBLED`, at the time when a run begins."""
+    """Raise unless every joint is closed, to `ASSEMBLED`, and drivers agree, when a run begins."""
     task = _Assembly(system, [])
     gaps = task.violations(task.rows(), time)
     task.complain(gaps, ASSEMBLED * task.size(), "close the assembly first, with ns.assemble(system)")
+    task.allowed_velocities(time, np.zeros((system.count, 6)))
 
 
 class _Assembly:
@@ -93,7 +98,32 @@ class _Assembly:
         """g where it must be zero, min(g, 0) of limits, and zero for all other rows."""
         gaps = self._mechanism.coordinates(rows, t)
         gaps = np.where(self._mechanism.limit, np.minimum(gaps, 0.0), gaps)
-        return np.where(self._mechanism.held | self._mechanism.limit, gaps, 0.0)
+        gaps = np.where(self._mechanism.held | self._mechanism.limit, gaps, 0.0)
+        self._turn_round(gaps)
+        return gaps
+
+    def _turn_round(self, gaps: Floats) -> None:
+        """Let gaps of joints that are more than a quarter of a turn off lead back, in place.
+
+        Cosines between axes are zero too where a joint is closed the wrong way round. Beyond a quarter of a
+        turn, gaps of the size s become 2 − s with the opposite sign, so that they fall on the way back.
+        """
+        table = self._mechanism.table
+        axes = np.flatnonzero(table.rows.kind == AXES)
+        if len(axes) == 0:
+            return
+        joint, cosines = table.joint[axes], self._system.joints.alignment(self._state.quaternion)
+        count = np.bincount(joint, minlength=len(cosines))
+        wrong = ((count == _PARALLEL_ROWS) & (cosines[:, Z] < 0.0)) | (
+            (count == _LOCKED_ROWS) & (cosines.sum(axis=1) < 1.0)
+        )
+        for k in np.flatnonzero(wrong):
+            own = axes[joint == k]
+            size = float(np.linalg.norm(gaps[own]))
+            if size > 0.0:
+                gaps[own] *= 1.0 - 2.0 / size
+            else:  # any way out
+                gaps[own[0]] = -2.0
 
     def complain(self, gaps: Floats, allowed: float, cure: str) -> None:
         """Raise if a row is open by more than `allowed`; the worst one is named."""
@@ -120,6 +150,7 @@ class _Assembly:
             if new_gaps @ new_gaps < gaps @ gaps:
                 rows, gaps, softness = new_rows, new_gaps, max(_SOFTNESS, 0.1 * softness)
                 self._mechanism.remember(rows)
+                self._system.joints.follow(self._system)
                 continue
             state.position[:], state.quaternion[:] = before
             softness *= 10.0
@@ -134,14 +165,20 @@ class _Assembly:
 
     def set_velocities(self, t: float) -> None:
         """Give the bodies the nearest velocities that the joints allow at time t (s)."""
-        mechanism, rows = self._mechanism, self.rows()
         velocity = np.empty((self._system.count, 6))
         kernels.step_velocity(self._bodies, self._state, velocity)
+        kernels.take_velocity(self._bodies, self._state, self.allowed_velocities(t, velocity))
+
+    def allowed_velocities(self, t: float, velocity: Floats) -> Floats:
+        """Return the velocities (n, 6) nearest to given ones that the joints allow at time t (s)."""
+        mechanism, rows = self._mechanism, self.rows()
         wanted = mechanism.partial_rate(t)
         chosen = mechanism.bilateral
         for _ in range(3):  # each one takes the regularisation's error out of the last
             speed = np.where(chosen, mechanism.velocities(rows, velocity) + wanted, 0.0)
-            velocity += self._way(rows, speed, _SOFTNESS, limit=False)
+            if not speed.any():
+                return velocity
+            velocity = velocity + self._way(rows, speed, _SOFTNESS, limit=False)
         left = np.where(chosen, mechanism.velocities(rows, velocity) + wanted, 0.0)
         scale = max(float(np.abs(wanted).max(initial=0.0)), float(np.abs(velocity).max(initial=0.0)))
         worst = int(np.argmax(np.abs(left))) if len(left) else 0
@@ -151,14 +188,14 @@ class _Assembly:
                 f"{table.labels[worst]} asks for a speed that the other joints and drivers contradict by "
                 f"{abs(left[worst]):.3g} {table.units[worst]}/s: take out a driver, or change its motion"
             )
-        kernels.take_velocity(self._bodies, self._state, velocity)
+        return velocity
 
     def _way(self, rows: RowState, gaps: Floats, softness: float, limit: bool = True) -> Floats:
         """Displacements (n, 6) of least M-norm that close the gaps to first order."""
         kept = self._mechanism.held if limit else self._mechanism.bilateral  # what is closed must stay closed
         active = np.flatnonzero(kept | (gaps != 0.0))
         pairs, columns = rows.rows.bodies[active], rows.rows.columns[active]
-        matrix = _columns_matrix(pairs, columns, self._system.count)
+        matrix = columns_matrix(pairs, columns, self._system.count)
         product = sp.csc_array(matrix.T @ matrix)
         scale = max(float(product.diagonal().max(initial=0.0)), np.finfo(float).tiny)
         soft = np.maximum(product.diagonal(), 1e-6 * scale) * softness
@@ -169,7 +206,7 @@ class _Assembly:
         return way * min(1.0, _LARGEST_TURN / turn) if limit and turn > 0.0 else way
 
 
-def _columns_matrix(pairs: NDArray[np.int64], columns: Floats, bodies: int) -> sp.csc_array:
+def columns_matrix(pairs: NDArray[np.int64], columns: Floats, bodies: int) -> sp.csc_array:
     """L⁻¹G as a matrix (6 n, rows)."""
     row, side = np.nonzero(pairs >= 0)
     place = 6 * pairs[row, side][:, None] + np.arange(6)

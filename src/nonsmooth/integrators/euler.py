@@ -74,7 +74,8 @@ class EulerStep:
             solution = self._solve(problem, np.concatenate([initial.ravel(), joint_start]))
             velocity, impulses, joint_impulses = self._result(solution, rows.frame, motion)
             gain = motion_kernels.kinetic_energy(bodies, velocity) - free_energy
-            if not bouncing or gain - _joint_work(solution) <= _ROUNDING * free_energy:
+            joint_work = _joint_work(solution, joint_impulses)
+            if not bouncing or gain - joint_work <= _ROUNDING * free_energy:
                 break
         outcome = None
         if joint_rows is not None:
@@ -82,7 +83,9 @@ class EulerStep:
             acting = np.ones(self._mechanism.count, dtype=bool)
             outcome = JointOutcome(joint_rows, joint_impulses, self._step, acting, position, quaternion)
         motion_kernels.move(bodies, state, velocity, self._step)
-        return Outcome(solution, velocity, contacts, impulses, outcome, free_energy, assembling=assembling)
+        return Outcome(
+            solution, velocity, contacts, impulses, outcome, free_energy, joint_work, assembling=assembling
+        )
 
     def _joint_part(self, rows: RowState, t: float) -> JointPart:
         """Rows and biases of the joints for a step from time t (s)."""
@@ -118,10 +121,10 @@ class EulerStep:
         return solution.velocity.reshape(-1, 6), impulses, solution.joint_impulses
 
 
-def _joint_work(solution: Solution) -> float:
+def _joint_work(solution: Solution, impulses: Floats) -> float:
     """Work of the joint impulses in J: λ · (Gᵀv before + Gᵀv after)/2, what drivers and stabilisation add."""
-    if len(solution.joint_impulses) == 0:
+    if not impulses.any():
         return 0.0
     problem = solution.problem
     speeds = problem.joint_free_velocity + solution.joint_velocities - 2.0 * problem.joint_bias
-    return 0.5 * float(solution.joint_impulses @ speeds)
+    return 0.5 * float(impulses @ speeds)

@@ -42,6 +42,8 @@ class Outcome:
     joints: JointOutcome | None
     free_energy: float
     """Kinetic energy in J before impulses of contacts and joints."""
+    joint_work: float = 0.0
+    """Energy in J that the impulses of the joints put in: drivers, motors, stabilisation."""
     closed: bool = False
     """True if joints and contacts are in order on position level."""
     assembling: float = 0.0

@@ -36,9 +36,10 @@ Floats = NDArray[np.float64]
 
 CLOSED = 1e-11
 """What counts as closed, in m and rad, for lengths of about a metre; in proportion for larger ones."""
-_ITERATIONS = 10
-_TOLERANCE = 1e-8
-"""Relative residual of each step of Newton's method."""
+_ITERATIONS, _IDLE = 10, 2
+"""Most steps of Newton's method, and how many in a row may fail to halve the error: it cannot be closed."""
+_TOLERANCE, _SWEEPS = 1e-8, 2000
+"""Relative residual of each step of Newton's method, and its most iterations: the next step corrects it."""
 _FRICTIONLESS = Law.parse("relaxed")
 
 
@@ -69,18 +70,24 @@ class Projection:
         """Close joints and end overlaps at time t (s); angles of the joints are brought up to date."""
         mechanism = self._mechanism
         closed = CLOSED * max(1.0, float(np.abs(state.position[~self._bodies.fixed]).max(initial=0.0)))
-        for _ in range(_ITERATIONS):
+        best, idle = np.inf, 0
+        for iteration in range(_ITERATIONS + 1):
             motion_kernels.set_rotations(state.quaternion, state.rotation)
             rows = mechanism.at(state)
             gaps = mechanism.coordinates(rows, t)
             contacts = self._contacts(state)
             joint_error, overlap = mechanism.error(gaps), max(0.0, -float(contacts.gap.min(initial=0.0)))
-            if max(joint_error, overlap) <= closed:
+            error = max(joint_error, overlap)
+            idle = 0 if error < 0.5 * best else idle + 1
+            best = min(best, error)
+            if error <= closed or iteration == _ITERATIONS or idle == _IDLE:
                 break
             part = JointPart(
                 rows.rows, gaps, np.where(mechanism.limit[:, None], (0.0, np.inf), (-np.inf, np.inf))
             )
             way = self._way(state, contacts, part.chosen(mechanism.on_position))
+            if not np.isfinite(way).all():
+                break
             motion_kernels.displace(self._bodies, state, way)
         mechanism.remember(rows)
         return Projected(joint_error, overlap)
@@ -97,8 +104,7 @@ class Projection:
         rows, _ = contact_rows(self._bodies, still, self._rest, contacts, impacts)
         problem = step_problem(self._mass, self._rest, rows, np.zeros(len(contacts)), _FRICTIONLESS, joints)
         if len(contacts) == 0 and np.all(np.isinf(joints.bounds)):
-            solution = JointSystem(problem).solve(_TOLERANCE)
-        else:
-            solution = solve(problem, Auto(), tolerance=_TOLERANCE, throw=False)
+            return JointSystem(problem).approximate()  # Newton's method corrects itself
+        solution = solve(problem, Auto(), tolerance=_TOLERANCE, max_iterations=_SWEEPS, throw=False)
         assert solution.velocity is not None
         return np.asarray(solution.velocity.reshape(-1, 6))

@@ -21,6 +21,7 @@ from nonsmooth.integrators import _flight_kernels as flight_kernels
 from nonsmooth.integrators import _joint_step_kernels as joint_kernels
 from nonsmooth.integrators import _motion_kernels as kernels
 from nonsmooth.integrators._motion_kernels import Bodies, State
+from nonsmooth.integrators.assembly import columns_matrix
 from nonsmooth.integrators.mechanism import Mechanism, RowState
 from nonsmooth.integrators.outcome import JointOutcome, Outcome
 from nonsmooth.integrators.projection import CLOSED
@@ -40,6 +41,8 @@ Floats = NDArray[np.float64]
 
 _TOLERANCE = 1e-8
 """Relative residual of the linear problems; most of them come out with all digits."""
+_ITERATIONS, _SINGULAR, _MOST_DENSE_ROWS = 12, 1e-11, 1000
+"""Of Newton's method at singular positions: steps, singular values that count as zero, rows."""
 _LAW = Law.parse("relaxed")
 
 
@@ -75,8 +78,6 @@ class RattleStep:
         self._none = Contacts.empty()
         self._bilateral, self._chosen = mechanism.bilateral, np.flatnonzero(mechanism.bilateral)
         self._place: _Place | None = None
-        self.impulses = np.zeros(int(self._bilateral.sum()))
-        """λ of the last flight in N·s or N·m·s: where the next one's iteration starts."""
 
     def attempt(self, state: State, t: float, force: Floats, contacts: Contacts) -> Outcome | None:
         """Step from time t (s) with the forces (n, 6) there; None, and nothing done, if it is not smooth.
@@ -87,6 +88,7 @@ class RattleStep:
         if not self._mechanism.smooth or np.any(contacts.gap <= 0.0):
             return None
         before, turns = tuple(part.copy() for part in state), self._system.joints.memory()
+        self._system.joints.run_on(self._system, self._step)
         outcome = self._step_from(state, t, force)
         if outcome is None or not self._apart(state, t, contacts):
             for part, old in zip(state, before, strict=True):
@@ -112,36 +114,78 @@ class RattleStep:
     def _fly(self, state: State, t: float, half: Floats) -> tuple[Floats, Floats] | None:
         """Free flight to where the joints are closed; returns the velocities at its end and its beginning.
 
-        The impulses λ are found by Newton's method with the matrix of the beginning, from those of the last
-        step.
+        The impulses λ are found by Newton's method with the matrix of the beginning, which is enough but for
+        singular positions.
         """
         bodies, mechanism, h = self._bodies, self._mechanism, self._step
-        end = np.empty_like(half)
-        if mechanism.count == 0:
-            end[:] = half
+        if len(self._chosen) == 0:
+            end = half.copy()
             kernels.drift(bodies, state, end, h)
             kernels.set_rotations(state.quaternion, state.rotation)
             return end, half
-        place = self._place_at(state)
-        joints, chosen = place.system.joints, self._chosen
-        if len(joints.blocks) == 0:  # a factor of all joints would be too large
+        place, chosen = self._place_at(state), self._chosen
+        joints, rows = place.system.joints, place.rows.rows
+        if joints is None:  # a factor of all joints would be too large
             return None
+        number = joints.place.ravel()[place.system.problem.layout.slot]
         closed = CLOSED * max(1.0, float(np.abs(place.position[~bodies.fixed]).max(initial=0.0)))
         reached, rate = mechanism.table.offsets(t + h)[0], mechanism.table.offsets(t + 0.5 * h)[1]
-        target = np.where(mechanism.on_position, reached, rate - place.rows.rows.carried)
-        rows, number = place.rows.rows, place.system.order
+        target = np.where(mechanism.on_position, reached, rate - rows.carried)
         flight = flight_kernels.Flight(
             chosen, mechanism.table.on_velocity[chosen], number, joints.root[number],
             rows.bodies[chosen], rows.rows[chosen], rows.columns[chosen], target[chosen],
         )  # fmt: skip
-        joint_kernels.add_impulses(flight.pairs, flight.columns, self.impulses, bodies, half)
-        impulses, near = self.impulses.copy(), self._system.joints.angles
-        done = flight_kernels.fly(
-            bodies, state, mechanism.table.rows, near, flight, joints.panels, joints.free, h, closed,
-            half, end, impulses,
-        )  # fmt: skip
-        self.impulses = impulses if done else np.zeros_like(impulses)
-        return (end, half) if done else None
+        half_given, end, rotation = half.copy(), np.empty_like(half), state.rotation.copy()
+        near = self._system.joints.angles
+        if flight_kernels.fly(
+            bodies,
+            state,
+            mechanism.table.rows,
+            near,
+            flight,
+            joints.panels,
+            joints.free,
+            h,
+            closed,
+            half,
+            end,
+        ):
+            return end, half
+        state.position[:], state.quaternion[:] = place.position, place.quaternion
+        state.rotation[:] = rotation
+        return self._fly_through(state, flight, half_given, closed)
+
+    def _fly_through(
+        self, state: State, flight: flight_kernels.Flight, half: Floats, closed: float
+    ) -> tuple[Floats, Floats] | None:
+        """The same near a singular position, with Newton's own matrix G(q⁺)ᵀM⁻¹G(q) and least squares.
+
+        There λ changes its sign from one step to the next, and with it the matrix what it says.
+        """
+        if len(flight.chosen) > _MOST_DENSE_ROWS:
+            return None
+        bodies, mechanism, h = self._bodies, self._mechanism, self._step
+        before = State(*(part.copy() for part in state))
+        count, last = len(bodies.mass), np.inf
+        columns = columns_matrix(flight.pairs, flight.columns, count).toarray()
+        for _ in range(_ITERATIONS):
+            end = half.copy()
+            kernels.drift(bodies, state, end, h)
+            kernels.set_rotations(state.quaternion, state.rotation)
+            now = mechanism.at(state)
+            error = np.empty(len(flight.chosen))
+            worst = float(flight_kernels.errors(flight, now.value, half, h, error))
+            if worst <= 0.01 * closed or (worst <= closed and worst >= 0.5 * last):
+                return end, half
+            last = worst
+            for part, old in zip(state, before, strict=True):
+                part[:] = old
+            reached = now.rows.columns[self._chosen].copy()
+            reached[flight.on_velocity] = flight.columns[flight.on_velocity]
+            matrix = columns_matrix(flight.pairs, reached, count).toarray()
+            change = np.linalg.lstsq(matrix.T @ columns, -error / h, rcond=_SINGULAR)[0]
+            joint_kernels.add_impulses(flight.pairs, flight.columns, change, bodies, half)
+        return None
 
     def _place_at(self, state: State) -> _Place:
         """Joint rows where the step begins: those of the end of the last step, if nobody moved the bodies."""
@@ -165,7 +209,7 @@ class RattleStep:
         momentum = np.empty_like(end)
         kernels.momentum_of(bodies, end, momentum)
         place, motion = None, Motion(momentum, end)
-        if mechanism.count:
+        if len(self._chosen):
             place = self._new_place(state, motion, mechanism.partial_rate(t))
             solution = place.system.solve(_TOLERANCE)
         else:
@@ -177,15 +221,18 @@ class RattleStep:
         velocity = solution.velocity.reshape(-1, 6)
         kernels.take_velocity(bodies, state, velocity)
         outcome = None
-        if place is not None:
+        if mechanism.count:
             impulses = np.zeros(mechanism.count)
             impulses[self._bilateral] = solution.joint_impulses
-            outcome = JointOutcome(
-                place.rows, impulses, 0.5 * self._step, self._bilateral, place.position, place.quaternion
-            )
+            rows = mechanism.at(state) if place is None else place.rows
+            position, quaternion = state.position.copy(), state.quaternion.copy()
+            outcome = JointOutcome(rows, impulses, 0.5 * self._step, self._bilateral, position, quaternion)
         self._place = place
         energy = float(kernels.kinetic_energy(bodies, end))
-        return Outcome(solution, velocity, self._none, np.zeros((0, 3)), outcome, energy, closed=True)
+        work = float(kernels.kinetic_energy(bodies, velocity)) - energy
+        return Outcome(
+            solution, velocity, self._none, np.zeros((0, 3)), outcome, energy, joint_work=work, closed=True
+        )
 
     def _apart(self, state: State, t: float, contacts: Contacts) -> bool:
         """Tell whether no contact overlaps and no limit is passed at the end of the step."""

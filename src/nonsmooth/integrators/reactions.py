@@ -52,11 +52,10 @@ def reactions_of(system: System, solution: Solution, outcome: JointOutcome, mini
     joints = system.joints
     table, impulses = joints.table, outcome.impulses
     unit, length = _wrenches(system, outcome), _length(system)
+    names, element = np.unique(np.array(table.labels), return_inverse=True)
     if minimum_norm:
-
         chosen = outcome.acting
         scaled = unit / np.array([1.0, 1.0, 1.0, length, length, length])
-        element = np.unique(np.array(table.labels), return_inverse=True)[1]
         metric = _metric(scaled[chosen], element[chosen])
         _, found = of_minimum_norm(solution.problem, solution.impulses, impulses[chosen], metric)
         impulses = impulses.copy()
@@ -64,7 +63,9 @@ def reactions_of(system: System, solution: Solution, outcome: JointOutcome, mini
     total = np.zeros((len(joints), 6))
     forces = impulses / outcome.duration
     np.add.at(total, table.joint, forces[:, None] * unit)
-    rows = {label: forces[np.array(table.labels) == label] for label in dict.fromkeys(table.labels)}
+    order = np.argsort(element, kind="stable")
+    parts = np.split(forces[order], np.cumsum(np.bincount(element))[:-1])
+    rows = dict(zip(names.tolist(), parts, strict=True))
     return Reactions(total[:, :3], total[:, 3:], length, rows, joints)
 
 

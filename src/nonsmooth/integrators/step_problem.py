@@ -107,7 +107,7 @@ def step_problem(
     joints: JointPart | None = None,
 ) -> ContactProblem:
     """Return the problem of contacts and joints for a motion."""
-    jointed = {}
+    jointed: dict[str, Any] = {}
     if joints is not None and len(joints.bias):
         free = np.empty(len(joints.bias))
         joint_kernels.row_velocities(joints.rows.bodies, joints.rows.rows, motion.velocity, free)
@@ -141,15 +141,17 @@ class JointSystem:
         self._run: Any = _DIRECT.begin(problem, np.zeros((problem.layout.blocks, 3)), Goal(1.0))
 
     @property
-    def joints(self) -> JointBlock:
-        """The factor; it has no rows where that would be too large."""
-        block: JointBlock = self._run.equations.joints
+    def joints(self) -> JointBlock | None:
+        """The factor; None where that would be too large."""
+        block: JointBlock | None = self._run.equations.joints
         return block
 
-    @property
-    def order(self) -> NDArray[np.int64]:
-        """Number of every joint row in the order of elimination."""
-        return np.asarray(self.joints.place.ravel()[self.problem.layout.slot])
+    def approximate(self) -> Floats:
+        """Velocities (n, 6) after one solution with the factor, which may be a little off."""
+        self._run.advance(_SWEEPS, 0.0)
+        flat = self.problem.layout.unpad(self._run.impulses)
+        velocity = self.problem.velocity(np.zeros(0), flat)
+        return np.asarray(velocity.reshape(-1, 6))
 
     def solve(self, tolerance: float) -> Solution:
         """Solve to all digits that the system has.

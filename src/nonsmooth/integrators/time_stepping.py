@@ -89,6 +89,7 @@ class TimeStepper:
             # a copy, because the problem keeps it and the next step overwrites it
             motion = Motion(self._motion.momentum.copy(), self._motion.velocity)
             outcome = self._euler.do(state, self.time, motion, contacts, start, self.joint_impulses)
+            system.joints.run_on(system, self.step)
         solved = time.perf_counter()
         self.index += 1
         self.contacts, self.impulses = outcome.contacts, outcome.impulses
@@ -184,7 +185,7 @@ class TimeStepper:
             "contacts": float(len(contacts)),
             "kinetic_energy": kinetic,
             "potential_energy": float(potential) + self.system.joints.potential_energy(self.system),
-            "contact_work": kinetic - outcome.free_energy,
+            "contact_work": kinetic - outcome.free_energy - outcome.joint_work,
             "dissipation": certificate.dissipation,
             "complementarity": float(complementarity),
             "force_error": error / math.sqrt(squared) if squared > 0.0 else 0.0,
@@ -219,7 +220,6 @@ class TimeStepper:
             "contact_feature": self.contacts.feature.copy(),
             "contact_impulses": self.impulses.copy(),
             "joint_impulses": self.joint_impulses.copy(),
-            "flight_impulses": self._rattle.impulses.copy(),
             "joint_angles": self.system.joints.memory(),
         }
 
@@ -243,4 +243,3 @@ class TimeStepper:
         if "joint_angles" in memory:  # recordings of systems without joints did not always have it
             system.joints.restore(np.asarray(memory["joint_angles"]))
             self.joint_impulses = np.array(memory["joint_impulses"])
-            self._rattle.impulses = np.array(memory["flight_impulses"])

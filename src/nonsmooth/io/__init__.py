@@ -1,12 +1,13 @@
 """Files: problems (own, FCLib's, Siconos'), recorded runs and checkpoints in HDF5, scenes in TOML."""
 
+from nonsmooth.io._joint_constants import RecordedJoints
 from nonsmooth.io.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from nonsmooth.io.fclib import FclibFile, FclibInfo, FclibState, read_fclib, write_fclib
 from nonsmooth.io.problem_file import read_initial, read_problem, write_problem
 from nonsmooth.io.recording import Recording
 from nonsmooth.io.scene_file import Scene, read_scene
 from nonsmooth.io.siconos_text import read_siconos, write_siconos
-from nonsmooth.io.trajectory import RecordedContacts, RecordedFrame, Trajectory
+from nonsmooth.io.trajectory import RecordedContacts, RecordedFrame, RecordedReactions, Trajectory
 from nonsmooth.io.writer import Writer
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "FclibState",
     "RecordedContacts",
     "RecordedFrame",
+    "RecordedJoints",
+    "RecordedReactions",
     "Recording",
     "Scene",
     "Trajectory",

@@ -1,4 +1,4 @@
-"""What does not change in a run, as arrays in a trajectory: bodies, shapes, materials."""
+"""What does not change in a run, as arrays in a trajectory: bodies, shapes, materials, and joints."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.errors import FileFormatError, NonsmoothError
-from nonsmooth.io._hdf5 import FLOATS, Node, text_type, write_text
+from nonsmooth.io._arrays import Arrays, shaped, texts
+from nonsmooth.io._hdf5 import FLOATS, Node
+from nonsmooth.io._joint_constants import joint_constants, joint_identity
 from nonsmooth.model import shapes as kinds
 from nonsmooth.model.materials import PairTable
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.system import System
 
 Floats = NDArray[np.float64]
-Arrays = dict[str, tuple[NDArray[Any], str]]
-"""Arrays and their units by their path in the file."""
 
 _INT32 = ("int32",)
 
@@ -62,7 +61,7 @@ def constants(system: System) -> Arrays:
         "bodies/inertia": (system.inertia, "kg·m²"),
         "bodies/fixed": (system.fixed.astype(np.int32), "1 where fixed"),
         "bodies/bounding_radius": (system.bounding_radius, "m"),
-        "bodies/name": (_texts([name for name, _ in names]), "name"),
+        "bodies/name": (texts([name for name, _ in names]), "name"),
         "bodies/named": (np.array([index for _, index in names], dtype=np.int32), "index of the body named"),
         "shapes/body": (table.body, "index of a body"),
         "shapes/kind": (
@@ -87,24 +86,19 @@ def constants(system: System) -> Arrays:
             np.concatenate([np.zeros((0, 3), dtype=np.int32), *triangles]).astype(np.int32),
             "index of a vertex of that shape",
         ),
-        "materials/name": (_texts(list(system.materials.names)), "name"),
+        "materials/name": (texts(list(system.materials.names)), "name"),
     }
     for name, values in pairs._asdict().items():
         arrays[f"materials/{name}"] = (values, "1")
-    return arrays
-
-
-def write_constants(file: Any, arrays: Arrays) -> None:
-    """Write the arrays with their units."""
-    for path, (values, unit) in arrays.items():
-        write_text(file.create_dataset(path, data=values), unit=unit)
+    return arrays | joint_constants(system)
 
 
 def fingerprint(system: System, arrays: Arrays, *choices: object) -> str:
     """Hash what a run starts from, and what of it is recorded: only the same can be continued."""
     digest = hashlib.sha256(repr(choices).encode())
     state = (system.position, system.quaternion, system.linear_velocity, system.angular_velocity)
-    for values in (*(array for array, _ in arrays.values()), system.gravity, *state):
+    kept = (array for array, _ in arrays.values())
+    for values in (*kept, system.gravity, *state, *joint_identity(system)):
         digest.update(repr((values.shape, str(values.dtype))).encode())
         digest.update(np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()
@@ -117,9 +111,9 @@ def read_bodies(root: Node) -> RecordedBodies:
     names = [bytes(name).decode() for name in node.read_text("name")]
     return RecordedBodies(
         mass=mass,
-        inertia=_shaped(node, "inertia", node.read("inertia"), (len(mass), 3, 3)),
-        fixed=_shaped(node, "fixed", node.read("fixed", _INT32), mass.shape) != 0,
-        bounding_radius=_shaped(node, "bounding_radius", node.read("bounding_radius"), mass.shape),
+        inertia=shaped(node, "inertia", node.read("inertia"), (len(mass), 3, 3)),
+        fixed=shaped(node, "fixed", node.read("fixed", _INT32), mass.shape) != 0,
+        bounding_radius=shaped(node, "bounding_radius", node.read("bounding_radius"), mass.shape),
         names=dict(zip(names, node.read("named", _INT32).tolist(), strict=True)),
     )
 
@@ -130,7 +124,7 @@ def read_materials(root: Node) -> RecordedMaterials:
     names = tuple(bytes(name).decode() for name in node.read_text("name"))
     shape = (len(names), len(names))
     return RecordedMaterials(
-        names, PairTable(*(_shaped(node, name, node.read(name), shape) for name in PairTable._fields))
+        names, PairTable(*(shaped(node, name, node.read(name), shape) for name in PairTable._fields))
     )
 
 
@@ -140,7 +134,7 @@ def read_shapes(root: Node) -> ShapeTable:
     rows = {"size": (3,), "offset": (3,), "rotation": (4,)}
     body = node.read("body", _INT32)
     columns = {
-        name: _shaped(node, name, node.read(name, FLOATS if name in rows else _INT32), (len(body), *row))
+        name: shaped(node, name, node.read(name, FLOATS if name in rows else _INT32), (len(body), *row))
         for name, row in {"kind": (), **rows, "material": ()}.items()
     }
     counts = [node.read(f"{part}_count", _INT32) for part in ("vertex", "triangle")]
@@ -177,16 +171,3 @@ def _primitive(kind: int, x: float, y: float, z: float) -> kinds.Primitive:
         kinds.ELLIPSOID: lambda: kinds.Ellipsoid((x, y, z)),
     }
     return makers[kind]()
-
-
-def _texts(names: list[str]) -> NDArray[Any]:
-    encoded = [name.encode() for name in names]
-    return np.array(encoded, dtype=text_type(max(map(len, encoded), default=1)))
-
-
-def _shaped(node: Node, name: str, values: Any, shape: tuple[int, ...]) -> Any:
-    if values.shape != shape:
-        raise FileFormatError(
-            f"{node.path}: dataset {node.prefix + name!r} has the shape {values.shape}: it must be {shape}"
-        )
-    return values

@@ -31,6 +31,12 @@ CONTACTS: dict[str, tuple[tuple[int, ...], Any, str]] = {
     "impulse": ((3,), np.float64, "N·s on body B, world frame; divided by frames/step it is the force in N"),
 }
 
+REACTIONS = {
+    "force": (3, "N on body B, in the joint's frame"),
+    "torque": (3, "N·m on body B at its anchor, in the joint's frame"),
+}
+"""Fields of the joints: numbers for each of them, and the unit."""
+
 STATUS_BYTES = 24
 """Room for the status of a step."""
 
@@ -47,8 +53,10 @@ COMMITS = ("frames/time", "steps/time")
 """These columns are written last: a row counts when it stands in them."""
 
 
-def column_kinds(bodies: int, fields: Iterable[str], numbers: Mapping[str, str]) -> list[ColumnKind]:
-    """List the columns of a trajectory of `bodies` bodies."""
+def column_kinds(
+    bodies: int, fields: Iterable[str], numbers: Mapping[str, str], joints: tuple[int, int] = (0, 0)
+) -> list[ColumnKind]:
+    """List the columns of a trajectory of `bodies` bodies, and `joints` with rows whose forces are kept."""
     fields = tuple(fields)
     kinds = [
         ColumnKind("frames/time", (), np.float64, "s", 256),
@@ -61,9 +69,15 @@ def column_kinds(bodies: int, fields: Iterable[str], numbers: Mapping[str, str])
     if "contacts" in fields:
         kinds.append(ColumnKind("contacts/first", (), np.int64, "first row of the frame", 256))
         kinds.append(ColumnKind("contacts/count", (), np.int64, "rows of the frame", 256))
-        rows = max(256, 8 * bodies)
+        chunk = max(256, 8 * bodies)
         for name, (row, dtype, unit) in CONTACTS.items():
-            kinds.append(ColumnKind(f"contacts/{name}", row, dtype, unit, rows))
+            kinds.append(ColumnKind(f"contacts/{name}", row, dtype, unit, chunk))
+    count, rows = joints
+    if rows:
+        for name, (numbers_per_joint, unit) in REACTIONS.items():
+            kinds.append(ColumnKind(f"reactions/{name}", (count, numbers_per_joint), np.float64, unit, 256))
+        unit = "N or N·m, as the row's unit is m or rad"
+        kinds.append(ColumnKind("reactions/row_force", (rows,), np.float64, unit, 256))
     for name, (dtype, unit) in STEPS.items():
         kinds.append(ColumnKind(f"steps/{name}", (), dtype, unit, 1024))
     for name, unit in numbers.items():
@@ -74,4 +88,4 @@ def column_kinds(bodies: int, fields: Iterable[str], numbers: Mapping[str, str])
 def rows_of(path: str) -> str:
     """Name what a column has one row for: "frames", "contacts" or "steps"."""
     group, name = path.split("/")
-    return "frames" if name in ("first", "count") else group
+    return "frames" if group == "reactions" or name in ("first", "count") else group

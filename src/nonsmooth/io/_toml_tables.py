@@ -56,6 +56,12 @@ class Table:
             self.fail(f"it is {_shown(value)}: give a whole number, at least {smallest}", key)
         return value
 
+    def check_flags(self, *keys: str) -> None:
+        """Raise where one of the keys is there and is neither true nor false."""
+        for key in keys:
+            if not isinstance(self.values.get(key, False), bool):
+                self.fail("it is neither true nor false: write one of them, without quotes", key)
+
     def table(self, key: str) -> Table:
         """Return the table under a key; an empty one where it is not there."""
         return Table(self._file, self._lines, self.values.get(key, {}), (*self._path, key))
@@ -70,15 +76,18 @@ class Table:
             yield Table(self._file, self._lines, values, (*self._path, key, number))
 
     @contextmanager
-    def blame(self) -> Iterator[None]:
-        """Turn errors of what is done with the table into errors that name the key, if they speak of one."""
+    def blame(self, *innocent: str) -> Iterator[None]:
+        """Turn errors of what is done with the table into errors that name the key, if they speak of one.
+
+        Keys that are `innocent` are words of every message, or have been checked before.
+        """
         try:
             yield
         except FileFormatError:
             raise
         except NonsmoothError as error:
             words = re.findall(r"\w+", re.sub(r"'[^']*'", "", str(error)))
-            named = next((word for word in words if word in self.values), None)
+            named = next((word for word in words if word in self.values and word not in innocent), None)
             self.fail(str(error), named)
 
 

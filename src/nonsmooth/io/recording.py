@@ -17,6 +17,22 @@ from nonsmooth.io._layout import FIELDS
 Floats = NDArray[np.float64]
 
 
+class ReactionsLike(Protocol):
+    """What is read of the joints' reactions."""
+
+    @property
+    def force(self) -> Floats:
+        """(joints, 3) in N on body B, in the joint's frame."""
+
+    @property
+    def torque(self) -> Floats:
+        """(joints, 3) in N·m on body B at its anchor, in the joint's frame."""
+
+    @property
+    def rows(self) -> Mapping[str, Floats]:
+        """Forces (N) or torques (N·m) of the rows by their label."""
+
+
 class FrameLike(Protocol):
     """What is read of a step; the arrays may change after it."""
 
@@ -72,6 +88,9 @@ class FrameLike(Protocol):
     def numbers(self) -> Mapping[str, float]:
         """Scalars of the step by name."""
 
+    def reactions(self) -> ReactionsLike:
+        """Return the forces of all joints; asked for only if they are recorded."""
+
 
 @dataclass(frozen=True)
 class Recording:
@@ -91,6 +110,9 @@ class Recording:
     """A frame for each of these times in s: the first step at or after it."""
     fields: tuple[str, ...] = FIELDS
     """What a frame holds: position, quaternion, linear_velocity, angular_velocity, contacts."""
+    joints: bool = False
+    """Whether a frame holds what joints do: force and torque of each, and the force of every joint row. They
+    are those of least norm (`Frame.reactions`), for which a problem of their own is solved."""
     checkpoint_seconds: float | None = 60.0
     """A checkpoint is due each so many seconds of wall time; None for never."""
     checkpoint_every: int | None = None
@@ -117,6 +139,8 @@ class Recording:
             if not all(0.0 <= moment < np.inf for moment in times):
                 raise OptionError(f"times of a recording are {times}: each must be finite and not negative")
             object.__setattr__(self, "times", times)
+        if not isinstance(self.joints, bool):
+            raise OptionError(f"joints of a recording is {self.joints!r}: give True or False")
         for name in self.fields:
             if name not in FIELDS:
                 raise OptionError(f"field {name!r} cannot be recorded: choose from {', '.join(FIELDS)}")

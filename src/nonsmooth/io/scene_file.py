@@ -4,7 +4,7 @@
     scene.system, scene.settings["duration"]
 
 docs/scene-files.md describes every key. Bodies come first, in the order of the file, then the spheres of
-the grids: the number of a [[bodies]] entry, from 0, is its index in the system.
+the grids: the number of a [[bodies]] entry, from 0, is its index in the system. Joints come after all bodies.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.errors import FileFormatError
+from nonsmooth.io import _scene_joints as scene_joints
 from nonsmooth.io._toml_lines import lines_of
 from nonsmooth.io._toml_tables import Table
 from nonsmooth.model import checks as check
@@ -62,9 +63,20 @@ _GRID_KEYS = ("radius", "counts", "spacing", "origin", "jitter", "seed")
 _GRID_BODY_KEYS = ("mass", "density", "velocity", "material")
 _SURFACE_KEYS = ("friction", "restitution")
 _FORCE_KEYS = ("body", "force", "torque", "point", "frequency", "phase")
-_RUN_KEYS = ("duration", "step", "law", "solver", "tolerance", "margin", "threads", "on_failure")
+_RUN_KEYS = (
+    "duration",
+    "step",
+    "law",
+    "solver",
+    "tolerance",
+    "margin",
+    "threads",
+    "on_failure",
+    "scheme",
+    "assemble",
+)
 _LARGEST_GRID = 10_000_000
-_ON_FAILURE = ("count", "raise")
+_CHOICES = {"on_failure": ("count", "raise"), "scheme": ("stabilised", "projected", "rattle")}
 
 
 @dataclass(frozen=True)
@@ -72,18 +84,21 @@ class Scene:
     """What a scene file holds.
 
     Args:
-        system: the bodies, materials and forces.
+        system: the bodies, joints, materials and forces.
         settings: what [run] says, by key; what the file leaves out is not there. Times in s, margin in m.
+        assemble: whether the joints are to be closed before the run, with `nonsmooth.assemble`.
     """
 
     system: System
     settings: dict[str, Any]
+    assemble: bool = False
 
 
 def read_scene(path: FilePath) -> Scene:
     """Read a scene file; an error names the file, the line and the key."""
     root = _root(path)
-    root.check_keys("gravity", "run", "materials", "pairs", "bodies", "grids", "forces")
+    parts = ("gravity", "run", "materials", "pairs", "bodies", "grids", "forces")
+    root.check_keys(*parts, *scene_joints.PARTS)
     with root.blame():
         system = System(**root.picked("gravity"))
     settings = _settings(root.table("run"))
@@ -97,7 +112,9 @@ def read_scene(path: FilePath) -> Scene:
     for force in root.tables("forces"):
         with force.blame():
             _add_force(system, force)
-    return Scene(system, settings)
+    scene_joints.add_joints(system, root)
+    assemble = settings.pop("assemble", False)
+    return Scene(system, settings, assemble)
 
 
 def _root(path: FilePath) -> Table:
@@ -140,7 +157,7 @@ def _add_materials(system: System, root: Table) -> None:
 
 def _add_body(system: System, body: Table) -> None:
     shape = body.choice("shape", _BODY_SHAPES)
-    _check_flag(body, "fixed")
+    body.check_flags("fixed")
     _check_material(system, body)
     if shape == "plane":
         body.check_keys("shape", *_PLANE_KEYS)
@@ -247,8 +264,10 @@ def _settings(run: Table) -> dict[str, Any]:
                 check.positive(key, run.values[key], unit)
     if "threads" in run.values:
         run.whole("threads", smallest=1)
-    if "on_failure" in run.values:
-        run.choice("on_failure", _ON_FAILURE)
+    for key, choices in _CHOICES.items():
+        if key in run.values:
+            run.choice(key, choices)
+    run.check_flags("assemble")
     if "law" in run.values:
         with run.blame():
             Law.parse(run.values["law"])
@@ -257,11 +276,6 @@ def _settings(run: Table) -> dict[str, Any]:
 
         run.choice("solver", tuple(REGISTRY))
     return dict(run.values)
-
-
-def _check_flag(table: Table, key: str) -> None:
-    if not isinstance(table.values.get(key, False), bool):
-        table.fail("it is neither true nor false: write one of them, without quotes", key)
 
 
 def _check_material(system: System, table: Table) -> None:

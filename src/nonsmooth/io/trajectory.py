@@ -4,6 +4,7 @@
         trajectory.times                     # of the frames, in s
         trajectory.frame(-1).position        # (n, 3) in m
         trajectory.contacts(-1).force        # (c, 3) in N
+        trajectory.reactions(-1).of("pin")   # force in N and torque in N·m of a joint
         trajectory.steps["residual"]         # one for every step
 
 Layout of a file, version 1 (numbers are float64, indices and counts int64 or int32; every dataset has its
@@ -16,16 +17,19 @@ unit or meaning as the attribute `unit`; strings are UTF-8 of fixed length):
     shapes/          body, kind, size, offset, rotation, material: rows of `ShapeTable`;
                      solid, vertex_count, triangle_count, vertices, triangles: of hulls and meshes
     materials/       name, friction and restitution (m, m) of every pair
+    joints/          type, name and named, bodies, anchor, frame, element (drivers, springs, … in words)
+    joint_rows/      label, joint, unit of every row; both are missing where there are no joints
     frames/          one row per frame: time, index (steps done), step, position, quaternion,
                      linear_velocity, angular_velocity
     contacts/        first, count: one row per frame, which rows of the others are its contacts;
                      bodies, point, normal, gap, impulse: one row per contact
+    reactions/       one row per frame: force, torque of every joint, row_force of every joint row
     steps/           one row per step: time, step, residual, iterations, status, and the integrator's
                      numbers (kinetic_energy, …)
 
 A frame is the state at the end of a step; its contacts are those that the step was computed with, found at
-its beginning. The first frame is the state that the run began with and has no contacts. Only as many frames
-and steps count as frames/time and steps/time have rows: they are written last.
+its beginning. The first frame is the state that the run began with; it has no contacts, and its reactions are
+NaN. Only as many frames and steps count as frames/time and steps/time have rows: they are written last.
 """
 
 from __future__ import annotations
@@ -48,7 +52,8 @@ from nonsmooth.io._constants import (
     read_shapes,
 )
 from nonsmooth.io._hdf5 import FilePath, open_file, suspicion
-from nonsmooth.io._layout import CONTACTS, FIELDS, STATE, STEPS, TRAJECTORY, column_kinds, rows_of
+from nonsmooth.io._joint_constants import RecordedJoints, read_joints
+from nonsmooth.io._layout import CONTACTS, FIELDS, REACTIONS, STATE, STEPS, TRAJECTORY, column_kinds, rows_of
 from nonsmooth.model.shape_table import ShapeTable
 
 Floats = NDArray[np.float64]
@@ -78,6 +83,30 @@ class RecordedContacts:
     def force(self) -> Floats:
         """(c, 3) mean force on body B over the step in N, world frame."""
         return self.impulse / self.step
+
+
+@dataclass(frozen=True)
+class RecordedReactions:
+    """What the j joints with r rows did in the step of a frame; see `Reactions` for signs and the choice."""
+
+    force: Floats
+    """(j, 3) in N on body B, in the joint's frame, whose z is the joint's axis."""
+    torque: Floats
+    """(j, 3) in N·m on body B at its anchor, in the joint's frame."""
+    row_force: Floats
+    """(r,) in N or N·m, of every joint row; `joints.row_labels` says what it belongs to."""
+    joints: RecordedJoints
+
+    def of(self, joint: int | str) -> tuple[Floats, Floats]:
+        """Return force (3,) in N and torque (3,) in N·m of one joint, by index or name."""
+        index = self.joints.index(joint)
+        return self.force[index], self.torque[index]
+
+    @property
+    def rows(self) -> dict[str, Floats]:
+        """Forces (N) or torques (N·m) of the rows by what they belong to, such as "driver of joint 'pin'"."""
+        labels = np.array(self.joints.row_labels)
+        return {label: self.row_force[labels == label] for label in dict.fromkeys(self.joints.row_labels)}
 
 
 @dataclass(frozen=True)
@@ -124,9 +153,13 @@ class Trajectory:
         fields = [name for name in STATE if name in frames] + (["contacts"] if root.has("contacts") else [])
         bodies = root.group("bodies").dataset("mass", ("float64",)).shape
         numbers = {name: "" for name in steps if name not in STEPS}
-        kinds = column_kinds(bodies[0] if bodies else 0, fields, numbers)
+        joints = self.joints if root.has("reactions") else None
+        sizes = (0, 0) if joints is None else (len(joints), len(joints.row_labels))
+        kinds = column_kinds(bodies[0] if bodies else 0, fields, numbers, sizes)
         self.fields = tuple(fields)
-        """What was recorded of each frame."""
+        """What was recorded of each frame, besides reactions."""
+        self.has_reactions = any(sizes)
+        """Whether reactions of joints were recorded."""
         self._columns = {kind.path: kind.find(root) for kind in kinds}
         lengths: dict[str, int] = {}
         for path, column in self._columns.items():
@@ -186,6 +219,15 @@ class Trajectory:
         parts = {name: self._read(f"contacts/{name}", slice(first, first + count)) for name in CONTACTS}
         return RecordedContacts(**parts, step=float(self._read("frames/step", row)))
 
+    def reactions(self, number: int) -> RecordedReactions:
+        """Read what joints did in one frame; negative numbers count from the end."""
+        if not self.has_reactions:
+            cure = "record with joints=True" if len(self.joints) else "the run has no joints"
+            raise OptionError(f"reactions were not recorded in {self.path}: {cure}")
+        row = self._row(number)
+        parts = {name: self._read(f"reactions/{name}", row) for name in (*REACTIONS, "row_force")}
+        return RecordedReactions(**parts, joints=self.joints)
+
     def history(self, field: str, body: int | str) -> Floats:
         """Read a field of one body, given by index or name, at all frames: (frames, 3) or (frames, 4)."""
         self._check_field(field, STATE)
@@ -214,6 +256,12 @@ class Trajectory:
         """Constants of the bodies."""
         with suspicion(self.path):
             return read_bodies(self._root)
+
+    @cached_property
+    def joints(self) -> RecordedJoints:
+        """The joints and what acts on them; none in a run without joints."""
+        with suspicion(self.path):
+            return read_joints(self._root)
 
     @cached_property
     def shapes(self) -> ShapeTable:

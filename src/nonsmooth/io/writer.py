@@ -34,8 +34,9 @@ from numpy.typing import NDArray
 
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.errors import FileFormatError, OptionError
+from nonsmooth.io._arrays import Arrays, write_constants
 from nonsmooth.io._columns import Chunk, Column, ColumnKind, copy_rows
-from nonsmooth.io._constants import Arrays, constants, fingerprint, write_constants
+from nonsmooth.io._constants import constants, fingerprint
 from nonsmooth.io._hdf5 import (
     FilePath,
     check_room,
@@ -52,6 +53,7 @@ from nonsmooth.io._hdf5 import (
 from nonsmooth.io._layout import (
     COMMITS,
     CONTACTS,
+    REACTIONS,
     STATE,
     STATUS_BYTES,
     STEPS,
@@ -60,7 +62,7 @@ from nonsmooth.io._layout import (
     rows_of,
 )
 from nonsmooth.io.checkpoint import Checkpoint, Memory, checkpoint_path, read_checkpoint, write_checkpoint
-from nonsmooth.io.recording import FrameLike, Recording
+from nonsmooth.io.recording import FrameLike, ReactionsLike, Recording
 from nonsmooth.model.system import System
 
 Floats = NDArray[np.float64]
@@ -71,6 +73,8 @@ _FLUSH_SECONDS = 1.0
 """Rows are shown to readers at least this often, while frames come in."""
 _MAY_CHANGE = ("duration", "threads")
 """Settings that may differ when a run goes on."""
+_BEFORE = {"scheme": "stabilised"}
+"""What held in runs that were recorded before there was such a setting."""
 
 
 class _Job(NamedTuple):
@@ -94,6 +98,7 @@ class Writer:
         self._file: Any = None
         self._columns: dict[str, Column] = {}
         self._numbers: tuple[str, ...] = ()
+        self._joint_rows: dict[str, list[int]] = {}  # rows of each label, if forces of joints are kept
         self._fingerprint = ""
         self._kept = 0  # frames that readers can see
         self._waiting = 0  # bytes in full chunks
@@ -136,10 +141,15 @@ class Writer:
         arrays = constants(system)
         choice = self.recording
         kept = (choice.every, choice.interval, choice.times, choice.fields, choice.compression, numbers)
-        self._fingerprint = fingerprint(system, arrays, *kept)
+        joints = ("joints",) if choice.joints else ()
+        self._fingerprint = fingerprint(system, arrays, *kept, *joints)
         self._numbers = tuple(numbers)
+        self._joint_rows = {}
+        labels = system.joints.table.labels if choice.joints else ()
+        for row, label in enumerate(labels):
+            self._joint_rows.setdefault(label, []).append(row)
         checkpoint = self._find_checkpoint(text) if resume else None
-        kinds = column_kinds(system.count, choice.fields, numbers)
+        kinds = column_kinds(system.count, choice.fields, numbers, (len(system.joints), len(labels)))
         try:
             self._create(arrays, text, kinds, checkpoint)
         except BaseException:
@@ -148,6 +158,7 @@ class Writer:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="nonsmooth-recording")
         if checkpoint is None:
             self._store(0, 0.0, np.nan, system, Contacts.empty(), np.zeros((0, 3)))
+            self._store_reactions(None)
         else:
             self._saved_step = self._columns["steps/time"].rows
         self._flush()
@@ -170,6 +181,7 @@ class Writer:
             self._waiting += columns[f"steps/{name}"].append(frame.numbers.get(name, np.nan))
         if self.recording.wants(frame.index, frame.time, frame.step):
             self._store(frame.index, frame.time, frame.step, frame, frame.contacts, frame.impulses)
+            self._store_reactions(frame)
         if time.monotonic() - self._flushed >= _FLUSH_SECONDS:
             self._submit(unfinished=True)
         elif self._waiting >= _BATCH_BYTES:
@@ -295,6 +307,20 @@ class Writer:
                 waiting += columns[f"contacts/{name}"].extend(values)
         self._waiting += waiting
 
+    def _store_reactions(self, frame: FrameLike | None) -> None:
+        """Keep what the joints did, if wanted; of the state that a run begins with, nothing is known."""
+        if not self._joint_rows:
+            return
+        found: ReactionsLike | None = None if frame is None else frame.reactions()
+        for name in REACTIONS:
+            values = np.nan if found is None else getattr(found, name)
+            self._waiting += self._columns[f"reactions/{name}"].append(values)
+        row_force = np.full(sum(map(len, self._joint_rows.values())), np.nan)
+        if found is not None:
+            for label, rows in self._joint_rows.items():
+                row_force[rows] = found.rows[label]
+        self._waiting += self._columns["reactions/row_force"].append(row_force)
+
     def _flush(self) -> None:
         """Write all rows and wait until readers can see them."""
         self._check_open()
@@ -370,6 +396,7 @@ def _plain(value: Any) -> Any:
 
 
 def _check_settings(path: FilePath, was: dict[str, Any], now: dict[str, Any]) -> None:
+    was = {name: value for name, value in _BEFORE.items() if name in now} | was
     for name in sorted(was.keys() | now.keys()):
         if name not in _MAY_CHANGE and was.get(name) != now.get(name):
             raise OptionError(

@@ -11,6 +11,7 @@ from nonsmooth.solvers.fixed_point import FixedPoint
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.interior_point import InteriorPoint
 from nonsmooth.solvers.lemke import Lemke
+from nonsmooth.solvers.minimum_norm import minimum_norm
 from nonsmooth.solvers.newton import Newton
 from nonsmooth.solvers.prox import JORProx, SORProx
 from nonsmooth.solvers.proximal import Proximal
@@ -56,5 +57,6 @@ __all__ = [
     "Statistics",
     "Status",
     "by_name",
+    "minimum_norm",
     "solve",
 ]

@@ -13,6 +13,7 @@ from nonsmooth._jit import inlined_kernel, kernel
 from nonsmooth.problem._cone_kernels import project_contact, project_interval
 from nonsmooth.problem._operator_kernels import accumulate, block_velocity, copy_into
 from nonsmooth.problem._residual_kernels import BOUNDED, natural_map, tilting_term, weighted_square
+from nonsmooth.solvers._joint_block_kernels import hold_joints
 
 _ROUNDING = 1e-30
 
@@ -40,14 +41,16 @@ def tilting_terms(cones, u, shift):
 
 
 @inlined_kernel
-def _gradient_step(cones, it, q, t):
-    """Lines 10 and 14: γ_{k+1} = Π_K(y − t g), with g = N y + r. Returns |γ_{k+1} − y|².
+def _gradient_step(cones, it, q, t, stepped):
+    """Lines 10 and 14: γ_{k+1} = Π_K(y − t g), with g = N y + r, for the first `stepped` blocks.
 
-    Zero if that is no more than rounding: the line search must not judge noise.
+    Returns |γ_{k+1} − y|²; zero if that is no more than rounding: the line search must not judge noise.
     """
     squared = 0.0
     size = 0.0
-    for i in range(q.shape[0]):
+    for i in range(stepped, q.shape[0]):
+        it.new[i, 0], it.new[i, 1], it.new[i, 2] = it.y[i, 0], it.y[i, 1], it.y[i, 2]
+    for i in range(stepped):
         z0 = it.y[i, 0] - t * (it.n_y[i, 0] + q[i, 0] + it.shift[i])
         z1 = it.y[i, 1] - t * (it.n_y[i, 1] + q[i, 1])
         z2 = it.y[i, 2] - t * (it.n_y[i, 2] + q[i, 2])
@@ -62,13 +65,14 @@ def _gradient_step(cones, it, q, t):
 
 
 @inlined_kernel
-def _product(form, cones, it, q, w):
-    """N γ_{k+1} and, in the same pass, what is read off it.
+def _product(form, joints, cones, it, q, w, stepped):
+    """N γ_{k+1}, after joints that are held together were solved, and what is read off it in the same pass.
 
     Returns the curvature (γ_{k+1} − y)ᵀ N (γ_{k+1} − y) of the step, the residual of line 19 (the
     certificate's), and gᵀ(γ_{k+1} − γ_k) of line 27.
     """
     accumulate(form, it.new, w)
+    hold_joints(form, joints, q, 1.0, it.new, w)
     curvature = 0.0
     squared = 0.0
     uphill = 0.0
@@ -77,14 +81,15 @@ def _product(form, cones, it, q, w):
         it.n_new[i, 0], it.n_new[i, 1], it.n_new[i, 2] = u0, u1, u2
         n0, n1, n2 = it.n_y[i, 0], it.n_y[i, 1], it.n_y[i, 2]
         x0, x1, x2 = it.new[i, 0], it.new[i, 1], it.new[i, 2]
-        curvature += (
-            (x0 - it.y[i, 0]) * (u0 - n0) + (x1 - it.y[i, 1]) * (u1 - n1) + (x2 - it.y[i, 2]) * (u2 - n2)
-        )
-        uphill += (
-            (n0 + q[i, 0] + it.shift[i]) * (x0 - it.gamma[i, 0])
-            + (n1 + q[i, 1]) * (x1 - it.gamma[i, 1])
-            + (n2 + q[i, 2]) * (x2 - it.gamma[i, 2])
-        )
+        if i < stepped:
+            curvature += (
+                (x0 - it.y[i, 0]) * (u0 - n0) + (x1 - it.y[i, 1]) * (u1 - n1) + (x2 - it.y[i, 2]) * (u2 - n2)
+            )
+            uphill += (
+                (n0 + q[i, 0] + it.shift[i]) * (x0 - it.gamma[i, 0])
+                + (n1 + q[i, 1]) * (x1 - it.gamma[i, 1])
+                + (n2 + q[i, 2]) * (x2 - it.gamma[i, 2])
+            )
         u0, u1, u2 = u0 + q[i, 0], u1 + q[i, 1], u2 + q[i, 2]
         s = tilting_term(cones, i, u1, u2)
         it.new_shift[i] = s
@@ -107,19 +112,23 @@ def _advance(it, beta):
 
 
 @kernel
-def apgd(form, cones, q, it, w, adaptive, count, stop):
-    """Up to `count` iterations, ending early when the residual is at most `stop` (√J)."""
+def apgd(form, joints, cones, q, it, w, stepped, adaptive, count, stop):
+    """Up to `count` iterations, ending early when the residual is at most `stop` (√J).
+
+    Blocks from `stepped` on are the joints that are held together: the iteration is then that of the contacts
+    alone, with the joints' impulses as functions of theirs.
+    """
     done = 0
     residual = math.inf
     while done < count and not residual <= stop:
         theta, L = it.scalar[0], it.scalar[1]
-        squared = _gradient_step(cones, it, q, 1.0 / L)  # (9), (10)
-        curvature, residual, uphill = _product(form, cones, it, q, w)  # (19)
+        squared = _gradient_step(cones, it, q, 1.0 / L, stepped)  # (9), (10)
+        curvature, residual, uphill = _product(form, joints, cones, it, q, w, stepped)  # (19)
         # (11): f(γ⁺) ≥ f(y) + gᵀ(γ⁺ − y) + ½ L |γ⁺ − y|² reads dᵀN d ≥ L |d|² for a quadratic f
         while adaptive and squared > 0.0 and curvature >= L * squared and L * squared < math.inf:
             L = 2.0 * L  # (12), (13)
-            squared = _gradient_step(cones, it, q, 1.0 / L)  # (14)
-            curvature, residual, uphill = _product(form, cones, it, q, w)
+            squared = _gradient_step(cones, it, q, 1.0 / L, stepped)  # (14)
+            curvature, residual, uphill = _product(form, joints, cones, it, q, w, stepped)
         if residual < it.scalar[2]:  # (20)–(23)
             it.scalar[2] = residual
             copy_into(it.best, it.new)

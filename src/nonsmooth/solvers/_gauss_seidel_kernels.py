@@ -42,7 +42,7 @@ class Equations(NamedTuple):
     local: Local
     q: np.ndarray  # (blocks, 3)
     visited: np.ndarray  # int64: blocks that are visited one by one
-    joints: tuple  # JointBlock: the others, all at once; or None
+    joints: tuple | None  # JointBlock: the others, all at once; or None
     relaxation: float
     symmetric: bool
 

@@ -9,7 +9,6 @@ left out; from sweep to sweep they stay the same as a rule, and so does the fact
 Vectors over the rows are weighted, λ/√ρ and √ρ u, both in √J, in the order of elimination.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from numba.extending import overload
 
 from nonsmooth._jit import INLINED_OVERLOAD, kernel
 from nonsmooth.problem._cone_kernels import project_interval
-from nonsmooth.problem._operator_kernels import add_impulse, block_velocity
+from nonsmooth.problem._operator_kernels import accumulate, add_impulse, block_velocity
 from nonsmooth.solvers._joint_factor_kernels import Panels, factorise, leave_out, solve
 
 _MOST_STEPS = 100
@@ -100,21 +99,19 @@ def _hold_free(form, joints, q, x, w, b):
 
 @kernel
 def _cut(form, joints, start, p, length, x, w, d):
-    """Let the impulses of rows with bounds be start + length · p, cut at the bounds, and d the weighted change
-    since `start`. Returns whether anything was cut.
+    """Let the impulses of rows with bounds be start + length · p, cut at the bounds.
+
+    d becomes the weighted change since `start`.
     """
-    cut = False
     for mine in joints.bounded:
         i, row = joints.blocks[mine], joints.place[mine, 0]
         wanted = start[row] + length * joints.root[row] * p[row]
         new = project_interval(wanted, joints.lower[row], joints.upper[row])
-        cut = cut or new != wanted
         d[row] = (new - start[row]) / joints.root[row]
         change = new - x[i, 0]
         if change != 0.0:
             x[i, 0] = new
             add_impulse(form, i, change, 0.0, 0.0, w)
-    return cut
 
 
 @kernel
@@ -246,3 +243,10 @@ def _extrapolate_joints(joints, x, last, beta):
                 last[i, k] = new
 
     return extrapolate
+
+
+@kernel
+def hold_at(form, joints, q, x, w):
+    """Solve all joint rows for given impulses of all others; w becomes A x."""
+    accumulate(form, x, w)
+    return hold_joints(form, joints, q, 1.0, x, w)

@@ -12,8 +12,9 @@ import numpy as np
 
 from nonsmooth._jit import kernel
 
-_SMALLEST_PIVOT = 1e-13
-"""A smaller pivot is rounding: its row follows from the rows before it."""
+_SMALLEST_PIVOT = 1e-10
+"""Of a diagonal of 1. A smaller pivot is rounding, and its row follows from the rows before it: a tenth of a
+thousandth of that lets the impulses of redundant rows grow from step to step."""
 
 
 class Panels(NamedTuple):
@@ -77,7 +78,9 @@ def _number_rows(panels, p, position):
 
 
 @kernel
-def assemble_factored(form, panels, blocks, place, root, panel_block, block_start, body_start, body_entry, values):
+def assemble_factored(
+    form, panels, blocks, place, root, panel_block, block_start, body_start, body_entry, values
+):
     """Fill in √ρ N √ρ for N = AᵀA.
 
     Blocks of panel p are panel_block[block_start[p]:block_start[p + 1]], numbered within `blocks`, and

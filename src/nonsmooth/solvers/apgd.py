@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from nonsmooth.errors import OptionError
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _apgd_kernels as kernels
+from nonsmooth.solvers._joint_block_kernels import hold_at
 from nonsmooth.solvers.base import Goal, Run, Solver, choice
+from nonsmooth.solvers.joint_block import joint_block
 
 Floats = NDArray[np.float64]
 
@@ -24,7 +26,8 @@ class APGD(Solver):
     Adaptive step that shrinks (lines 11–15) and grows (31), gradient restart (27–30), fall-back to the
     best iterate (20–23). Under the exact law the anti-relaxation term a_i = μ_i|u_t,i| (Eq. 28) is
     updated in every iteration (33–38). The residual is the certificate's, not the paper's Eq. 39: both
-    are natural maps, but this one has a step per contact and does not change with the units.
+    are natural maps, but this one has a step per contact and does not change with the units. Joints are
+    solved exactly for the contacts' impulses in every iteration, so that γ is that of the contacts alone.
     """
 
     name: ClassVar[str] = "apgd"
@@ -58,15 +61,18 @@ class _APGDRun(Run):
     def __init__(self, solver: APGD, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
         self.adaptive = solver.step == "adaptive"
-        self.w = problem.operator.work()
-        operator = problem.operator
+        operator, self.w = problem.operator, problem.operator.work()
+        self.joints = joint_block(problem, operator.kernel_form)
+        self.stepped = problem.layout.blocks if self.joints is None else problem.contacts
+        if self.joints is not None:
+            initial = initial.copy()
+            hold_at(operator.kernel_form, self.joints, problem.free_blocks, initial, self.w)
         n_gamma = operator.apply(initial)
         self.iterate = kernels.Iterate(
             initial.copy(), n_gamma, initial.copy(), n_gamma.copy(), initial.copy(), n_gamma.copy(),
             initial.copy(), np.zeros(problem.layout.blocks), np.zeros(problem.layout.blocks),
             np.array([1.0, self._first_l(initial), math.inf]),
         )  # fmt: skip
-
         if initial.any():
             self._start_from(initial)
 
@@ -97,7 +103,8 @@ class _APGDRun(Run):
     def advance(self, count: int, stop: float) -> int:
         form, q = self.problem.operator.kernel_form, self.problem.free_blocks
         done, self.estimate = kernels.apgd(
-            form, self.problem.cones, q, self.iterate, self.w, self.adaptive, count, stop
-        )
+            form, self.joints, self.problem.cones, q, self.iterate, self.w, self.stepped, self.adaptive,
+            count, stop,
+        )  # fmt: skip
         self.step_length = 1.0 / self.iterate.scalar[1]
         return int(done)

@@ -23,6 +23,7 @@ from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.base import Goal, Run, Solver, whole
 from nonsmooth.solvers.dash import Dash, dash
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
+from nonsmooth.solvers.joint_block import too_many_joints
 from nonsmooth.solvers.lemke import Lemke, lemke_unknowns
 from nonsmooth.solvers.proximal import Proximal
 from nonsmooth.solvers.tower import is_tower
@@ -87,9 +88,11 @@ class Auto(Solver):
             if unknowns <= self.lemke_unknowns:
                 return Lemke()
             return f"{unknowns} unknowns are too many for Lemke's dense tableau"
-        if blocks <= self.proximal_blocks:
-            return Proximal(warm_sweeps=0)
-        return f"{blocks} blocks are too many for factorisations"
+        if blocks > self.proximal_blocks:
+            return f"{blocks} blocks are too many for factorisations"
+        if too_many_joints(problem):
+            return "too many joints act on each other for factorisations"
+        return Proximal(warm_sweeps=0)
 
 
 @cache
@@ -142,9 +145,13 @@ class _AutoRun(Run):
             judge[self.stage]()
         self.estimate, self.finished = self.run.estimate, self.run.finished
         self.step_length = self.run.step_length
+        self._say()
+        return done
+
+    def _say(self) -> None:
+        """Say what was picked, and why."""
         inner = f" ({self.run.note})" if self.run.note else ""
         self.note = f"picked {self.picked.name}: {self.why}{inner}"
-        return done
 
     def refresh(self) -> None:
         """Recompute what the present method carries along."""
@@ -157,6 +164,7 @@ class _AutoRun(Run):
         self.began = self.judged = self.done
         self.looks: list[tuple[int, float]] = []
         self.fooled = 0
+        self._say()
 
     def _judge_ahead(self) -> None:
         """Let the first method work when ADMM has used its iterations."""
@@ -168,8 +176,8 @@ class _AutoRun(Run):
             self.residual()
 
     def _judge_first(self) -> None:
-        """Let the second method take over if the first crawls, or believes what the residual denies."""
-        fooled = self.fooled > _FOOLED
+        """Let the second method take over if the first crawls, gives up, or believes what the residual denies."""
+        fooled = self.fooled > _FOOLED or self.run.finished is not None
         if not self.run.estimate <= _RUNAWAY * self.problem.scales.whole:
             self._leave(f"{self.picked.name} ran away", np.zeros_like(self.impulses))
             return

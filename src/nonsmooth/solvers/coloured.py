@@ -22,7 +22,9 @@ from nonsmooth.solvers._coloured_kernels import Moving, Schedule, Team
 from nonsmooth.solvers._gauss_seidel_kernels import Equations, Local
 from nonsmooth.solvers._lane_kernels import LANES, ROW, SCRATCH, Lanes
 from nonsmooth.solvers.base import Goal, Run
+from nonsmooth.solvers.joint_block import MOST_ALONE
 from nonsmooth.solvers.local_blocks import local_blocks
+from nonsmooth.solvers.status import Status
 
 if TYPE_CHECKING:
     from nonsmooth.solvers.gauss_seidel import GaussSeidel
@@ -119,6 +121,7 @@ class ColouredRun(Run):
         )
         self.momentum = np.array([1.0, math.inf, 0.0])
         self._unloaded = True
+        self.swept = 0
         chunks = _chunks(self.schedule)
         self.team = Team(
             np.zeros(8, dtype=np.int64), np.zeros((solver.threads, SCRATCH)), _cache_lines(chunks)
@@ -163,6 +166,9 @@ class ColouredRun(Run):
 
         done, self.estimate = work(0) if threads == 1 else self._together(work)
         self.step_length = self.estimate
+        self.swept += int(done)
+        if len(self.equations.visited) == 0 and self.swept >= MOST_ALONE:
+            self.finished = Status.STALLED
         return int(done)
 
     def _together(self, work: Callable[[int], tuple[int, float]]) -> tuple[int, float]:

@@ -17,8 +17,9 @@ from nonsmooth.solvers._gauss_seidel_kernels import Point
 from nonsmooth.solvers._joint_block_kernels import JointBlock
 from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive, whole
 from nonsmooth.solvers.coloured import ColouredRun
-from nonsmooth.solvers.joint_block import joint_block
+from nonsmooth.solvers.joint_block import MOST_ALONE, joint_block
 from nonsmooth.solvers.local_blocks import local_blocks
+from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
 
@@ -124,6 +125,7 @@ class _Plain(Run):
             solver.relaxation, solver.order == "symmetric",
         )  # fmt: skip
         self.point = self._at(initial)
+        self.swept = 0
 
     def _at(self, x: Floats) -> Point:
         """The point of impulses x."""
@@ -143,7 +145,10 @@ class _Plain(Run):
     def advance(self, count: int, stop: float) -> int:
         done, self.estimate = self._sweeps(count, stop)
         self.step_length = self.estimate
-        return int(done)
+        self.swept += done
+        if len(self.equations.visited) == 0 and self.swept >= MOST_ALONE:
+            self.finished = Status.STALLED
+        return done
 
     def _sweeps(self, count: int, stop: float) -> tuple[int, float]:
         done, change = kernels.plain_sweeps(self.equations, self.point, count, stop)
@@ -175,15 +180,16 @@ class _Nesterov(_Accelerated):
 
     def _sweeps(self, count: int, stop: float) -> tuple[int, float]:
         form, cones, local, q, visited, joints, relaxation, symmetric = self.equations
+        growth = self.solver.restart_growth
         if joints is not None:
             done, change = kernels.nesterov_sweeps(
-                self.equations, self.point, self.answer, self.momentum, self.solver.restart_growth, count, stop
+                self.equations, self.point, self.answer, self.momentum, growth, count, stop
             )
             return int(done), float(change)
         scales = self.problem.scales
         done, change, residual = kernels.judged_nesterov_sweeps(
             form, *cones, *local, q, visited, relaxation, symmetric, scales.island, scales.of_island,
-            *self.point, *self.answer, self.momentum, self.solver.restart_growth, count, stop,
+            *self.point, *self.answer, self.momentum, growth, count, stop,
         )  # fmt: skip
         if self.problem.operator.applies_by_kernel:
             self.known = residual

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nonsmooth.problem._operator_kernels import BlockSparse, Factored
@@ -10,9 +11,39 @@ from nonsmooth.problem._residual_kernels import BOUNDED
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _joint_factor_kernels as kernels
 from nonsmooth.solvers._joint_block_kernels import JointBlock
-from nonsmooth.solvers.joint_factor import assembled, structure_of
+from nonsmooth.solvers.joint_factor import Structure, assembled, structure_of
 
 Floats = NDArray[np.float64]
+
+MOST_ALONE = 200
+"""Sweeps over joints alone: each refines a direct solution, and what these do not mend no sweep will."""
+_ASYMMETRY = 1e-9
+"""Largest asymmetry of N over joint rows, relative, that refinement makes good."""
+
+
+def too_many_joints(problem: ContactProblem) -> bool:
+    """Tell whether a factor of N over the joint rows would take too much."""
+    return problem.joint_rows > 0 and _structure(problem, problem.operator.kernel_form) is None
+
+
+def _structure(problem: ContactProblem, form: Factored | BlockSparse) -> Structure | None:
+    """Structure of that factor; None also for a matrix that is not symmetric, as files of others may have."""
+    layout = problem.layout
+    blocks = np.arange(layout.contacts, layout.blocks)
+    if isinstance(form, BlockSparse) and not _symmetric(form, blocks):
+        return None
+    return structure_of(form, blocks, layout.joint_groups)
+
+
+def _symmetric(form: BlockSparse, blocks: NDArray[np.int64]) -> bool:
+    """Tell whether N is symmetric over the blocks."""
+    size = 3 * (len(form.start) - 1)
+    whole = sp.bsr_array((form.values, form.column, form.start), shape=(size, size)).tocsr()
+    rows = (3 * blocks[:, None] + np.arange(3)).ravel()
+    part = whole[rows][:, rows]
+    difference = abs(part - part.T)
+    return bool(difference.max() <= _ASYMMETRY * part.diagonal().max())
+
 
 def joint_block(problem: ContactProblem, form: Factored | BlockSparse) -> JointBlock | None:
     """Factorise N over all joint rows; None where there are none, or where that would take too much.
@@ -22,7 +53,7 @@ def joint_block(problem: ContactProblem, form: Factored | BlockSparse) -> JointB
     """
     cones, layout = problem.cones, problem.layout
     blocks = np.arange(layout.contacts, layout.blocks)
-    structure = structure_of(form, blocks, layout.joint_groups) if len(blocks) else None
+    structure = _structure(problem, form) if len(blocks) else None
     if structure is None:
         return None
     panels, rows = structure.panels(), len(structure.owner)

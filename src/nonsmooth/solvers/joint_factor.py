@@ -26,7 +26,7 @@ Whole = NDArray[np.int64]
 
 _MOST_ENTRIES = 20_000_000
 """Numbers in the factor up to which it is made: 160 MB, which every sweep reads twice."""
-_MOST_WORK = 3e9
+_MOST_WORK = 2e9
 """Multiplications up to which it is made: some seconds."""
 _KEPT = 16
 """Structures that are kept."""

@@ -2,8 +2,8 @@
 
 Where joints are redundant, or a body rests on more contacts than statics can tell apart, [D G] has linearly
 dependent columns, and every solver ends at its own impulses. With the velocities given, what is left open is
-a convex set: P ν = D γ + G λ is known, and each contact or joint row has to stay in a convex set C of its own,
-which follows from its velocity (see `faces`). Its point of least νᵀRν is unique. The dual of this problem,
+a convex set: P ν = D γ + G λ is known, and each contact or joint row has to stay in a convex set C of its
+own, which follows from its velocity (see `faces`). Its point of least νᵀRν is unique. The dual problem,
 
     max over y   wᵀy − max over ν ∈ C  (yᵀP ν − ½ νᵀRν) ,     w = P ν of the given impulses,
 
@@ -39,7 +39,9 @@ _SOFTNESS, _LEAST_SOFTNESS = 1e-3, 1e-13
 """What the dual's second derivative gets on its diagonal, relative, times the relative error of P ν."""
 _EXACT, _ENOUGH = 1e-14, 1e-9
 """Relative error of P ν at which the iteration ends, and with which the answer is accepted."""
-_DENSE = 600
+_IDLE = 3
+"""Steps that do not halve the error after which an acceptable answer is left as it is."""
+_DENSE = 150
 """Size up to which linear systems are dense."""
 _MOST_ROWS = 1500
 """Rows up to which a problem without masses is taken: its matrix is decomposed."""
@@ -63,7 +65,10 @@ def minimum_norm(
     x = problem.blocks_of(impulses, joint_impulses)
     if not x.any():
         return np.array(impulses, dtype=float), np.array(joint_impulses, dtype=float)
-    rest = max(_AT_REST * residual_of(problem, x), _ROUNDING)
+    residual = residual_of(problem, x)
+    if not np.isfinite(residual):
+        raise ProblemError("impulses have numbers that are not finite: solve the problem first")
+    rest = max(_AT_REST * residual, _ROUNDING)
     faces = Faces.of(problem, x, rest)
     weight, inverse = _metric(problem, metric)
     start = faces.project(x)
@@ -111,7 +116,7 @@ def _metric(problem: ContactProblem, metric: Any) -> tuple[Any, Any]:
         raise ProblemError(
             f"metric couples joint row {column}, which has bounds, with others: leave only its diagonal entry"
         )
-    return tuple(_padded(problem, part) for part in (own, _inverse(own)))  # type: ignore[return-value]
+    return _padded(problem, own), _padded(problem, _inverse(own))
 
 
 def _inverse(metric: Any) -> Any:
@@ -164,12 +169,13 @@ def _dual_newton(balance: Any, weight: Any, inverse: Any, faces: Faces, start: F
 
     y = np.zeros(len(moved))
     value, gradient, nu, before = at(y)
-    best, smallest = nu, float(np.linalg.norm(gradient)) / scale
+    best, smallest, idle = nu, np.inf, 0
     for _ in range(_MOST_STEPS):
         error = float(np.linalg.norm(gradient)) / scale
+        idle = idle + 1 if error > 0.5 * smallest else 0
         if error < smallest:
             best, smallest = nu, error
-        if error <= _EXACT:
+        if error <= _EXACT or (idle == _IDLE and smallest <= _ENOUGH):
             break
         curved = matrix @ faces.derivative(before) @ inverse @ matrix.T
         step = _solve(curved, max(_SOFTNESS * error, _LEAST_SOFTNESS), gradient)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 from rich.console import Group, RenderableType
@@ -19,10 +20,10 @@ def run_report(run: Run) -> Group:
     """Return a finished run: size, verdict, certificate, the state at the end, and the wall time by parts."""
     settings, system = run.settings, run.system
     parts: list[RenderableType] = [
-        _sizes(system.count, int(system.fixed.sum()), settings["law"], settings["solver"]),
+        _sizes(system.count, int(system.fixed.sum()), len(system.joints), settings),
         Text(f"{counted(run.steps.count, 'step')} of {settings['step']:g} s, to t = {run.time:.6g} s\n"),
         _verdict(run.certificate),
-        *_steps(run.steps, run.certificate),
+        *_steps(run.steps, run.certificate, len(system.joints)),
     ]
     if run.timings.seconds:
         parts.append(titled("Wall time", _timing_table(run.timings.seconds)))
@@ -37,23 +38,29 @@ def recording_report(trajectory: Trajectory) -> Group:
     done = "" if reached >= wanted * (1.0 - 1e-9) else f" of {wanted:g} s: unfinished"
     log = StepLog()
     solved = steps["status"] == "solved"
-    numbers = [steps[name] for name in NUMBERS]
+    numbers = [steps[name] if name in steps else np.zeros(steps.count) for name in NUMBERS]
     log.restore(np.column_stack([steps["time"], steps["residual"], steps["iterations"], solved, *numbers]))
     certificate = RunCertificate.of(log, settings["tolerance"])
+    held = [*trajectory.fields, *(["reactions"] if trajectory.has_reactions else [])]
     return Group(
-        _sizes(len(bodies.mass), int(bodies.fixed.sum()), settings["law"], settings["solver"]),
+        _sizes(len(bodies.mass), int(bodies.fixed.sum()), len(trajectory.joints), settings),
         Text(f"{counted(steps.count, 'step')} of {settings['step']:g} s, to t = {reached:.6g} s{done}"),
         Text(
             f"{counted(len(trajectory), 'frame')} from t = {times[0]:.6g} to {times[-1]:.6g} s with "
-            f"{', '.join(trajectory.fields)}; {os.path.getsize(trajectory.path) / 1e6:.2f} MB\n"
+            f"{', '.join(held)}; {os.path.getsize(trajectory.path) / 1e6:.2f} MB\n"
         ),
         _verdict(certificate),
-        *_steps(log, certificate),
+        *_steps(log, certificate, len(trajectory.joints)),
     )
 
 
-def _sizes(bodies: int, fixed: int, law: str, solver: str) -> Text:
-    return Text(f"{counted(bodies, 'body', 'bodies')}, {fixed} of them fixed; law {law}, solver {solver}")
+def _sizes(bodies: int, fixed: int, joints: int, settings: dict[str, Any]) -> Text:
+    size = f"{counted(bodies, 'body', 'bodies')}, {fixed} of them fixed"
+    if joints:
+        size += f"; {counted(joints, 'joint')}"
+    scheme = settings.get("scheme", "stabilised")
+    how = f", scheme {scheme}" if joints or scheme != "stabilised" else ""
+    return Text(f"{size}; law {settings['law']}, solver {settings['solver']}{how}")
 
 
 def _verdict(certificate: RunCertificate) -> Text:
@@ -67,7 +74,7 @@ def _verdict(certificate: RunCertificate) -> Text:
     return Text.assemble(("Certified", GOOD), f": every step holds to {certificate.tolerance:g}")
 
 
-def _steps(log: StepLog, certificate: RunCertificate) -> list[RenderableType]:
+def _steps(log: StepLog, certificate: RunCertificate, joints: int) -> list[RenderableType]:
     """Tables from the numbers of all steps; none where there was no step."""
     if not log.count:
         return []
@@ -78,6 +85,9 @@ def _steps(log: StepLog, certificate: RunCertificate) -> list[RenderableType]:
     table.add_row(
         "penetration", f"{certificate.largest_penetration:.2e}", "m", "largest overlap of two bodies"
     )
+    if joints:
+        worst = float(log["joint_error"].max())
+        table.add_row("joint error", f"{worst:.2e}", "m, rad", "largest opening of a joint")
     table.add_row(
         "late contacts", str(certificate.late_contacts), "", "found after bodies overlapped: raise the margin"
     )
@@ -85,12 +95,13 @@ def _steps(log: StepLog, certificate: RunCertificate) -> list[RenderableType]:
         "contact energy",
         f"{certificate.largest_contact_work:.2e}",
         "J",
-        "most that contacts put in, in a step",
+        f"most that contacts {'and joints ' if joints else ''}put in, in a step",
     )
+    energy = "of gravity, zero at the origin" + (", and of springs" if joints else "")
     end = plain_table("quantity", "value", "unit", "meaning", numbers=("value",))
     end.add_row("contacts", f"{last['contacts']:.0f}", "", "found in the last step")
     end.add_row("kinetic energy", f"{last['kinetic_energy']:.4g}", "J", "")
-    end.add_row("potential energy", f"{last['potential_energy']:.4g}", "J", "of gravity, zero at the origin")
+    end.add_row("potential energy", f"{last['potential_energy']:.4g}", "J", energy)
     end.add_row("largest speed", f"{last['largest_speed']:.4g}", "m/s", "")
     return [titled("Certificate", table), titled("At the end", end)]
 

@@ -238,6 +238,32 @@ def evaluate(table, position, rotation, near, value, angle, rows):
 
 
 @kernel
+def add_turns(table, position, rotation, linear, angular, step, rows, angle):
+    """Add to the rows' angles (r, 2) what they change by at the present velocities in a time `step` (s).
+
+    Velocities (n, 3) are linear in the world frame and angular in the body frame; `rows` (r, 2, 6) is room.
+    """
+    for r in range(table.kind.shape[0]):
+        kind = table.kind[r]
+        for k in range(1 if kind in (ANGLE, SCREW) else 2):
+            rows[r] = 0.0
+            if kind in (ANGLE, SCREW):
+                _add_twist(table, rotation, r, 0.0, 1.0, rows)
+            elif kind == GEAR:
+                _add_line_angle(table, rotation, r, k, _gap(table, position, rotation, r), 0.0, 1.0, rows)
+            elif kind == ANGLE_SUM:
+                _add_own_angle(table, rotation, r, k, 0.0, 1.0, rows)
+            else:
+                continue
+            for side in range(2):
+                body = table.bodies[r, side]
+                if body >= 0:
+                    for i in range(3):
+                        angle[r, k] += step * rows[r, side, i] * linear[body, i]
+                        angle[r, k] += step * rows[r, side, 3 + i] * angular[body, i]
+
+
+@kernel
 def set_rotations(bodies, quaternion, rotation):
     """Fill the rotation matrices of the bodies (r, 2) that rows refer to; those of all others stay."""
     for r in range(bodies.shape[0]):

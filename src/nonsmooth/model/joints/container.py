@@ -17,7 +17,7 @@ from nonsmooth.model.bodies import Bodies
 from nonsmooth.model.joints._row_kernels import RowTable
 from nonsmooth.model.joints.base import Joint
 from nonsmooth.model.joints.elements import Element, OfTime
-from nonsmooth.model.joints.evaluation import Evaluation, evaluated, rates
+from nonsmooth.model.joints.evaluation import Evaluation, evaluated, rates, run_on
 from nonsmooth.model.joints.force_elements import ForceElements
 from nonsmooth.model.joints.placement import Row
 from nonsmooth.model.joints.stability import Gradients, first_unstable
@@ -208,6 +208,13 @@ class Joints:
         axes = np.where((body < 0)[:, None, None], own, world)
         return self.anchors(position, quaternion)[:, 0], axes
 
+    def alignment(self, quaternion: Floats) -> Floats:
+        """Return the cosines (j, 3) between the x, y and z axes of B's frame and those of A's."""
+        body, own = self._places["bodies"], self._places["frame"]
+        world = quaternions.matrix(quaternion[np.maximum(body, 0)]) @ own
+        world = np.where((body < 0)[:, :, None, None], own, world)
+        return np.asarray(np.einsum("jki,jki->ji", world[:, 0], world[:, 1]))
+
     # ---- coordinates ----------------------------------------------------------------------------
 
     def coordinate_names(self, joint: int | str) -> tuple[str, ...]:
@@ -250,6 +257,15 @@ class Joints:
         now = evaluated(self._coordinate_table(), self._coordinates["angle"], system)
         self._coordinates["angle"][:] = now.angle
         return now
+
+    def run_on(self, system: Bodies, step: float) -> None:
+        """Let all angles run on at the present velocities for a time `step` (s): an estimate, in place.
+
+        The angle of a state is the one nearest to what is known, and so a step may turn a joint by any
+        number of turns.
+        """
+        run_on(self.table.rows, self.angles, system, step)
+        run_on(self._coordinate_table(), self._coordinates["angle"], system, step)
 
     # ---- elements -------------------------------------------------------------------------------
 

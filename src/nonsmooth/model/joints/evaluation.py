@@ -31,6 +31,15 @@ def evaluated(table: kernels.RowTable, near: Floats, system: Bodies) -> Evaluati
     return out
 
 
+def run_on(table: kernels.RowTable, angle: Floats, system: Bodies, step: float) -> None:
+    """Add to angles (r, 2) in rad what the present velocities turn them by in a time `step` (s)."""
+    rotation = np.empty((system.count, 3, 3))
+    kernels.set_rotations(table.bodies, system.quaternion, rotation)
+    room = np.empty((len(table.kind), 2, 6))
+    linear, angular = system.linear_velocity, system.angular_velocity
+    kernels.add_turns(table, system.position, rotation, linear, angular, step, room, angle)
+
+
 def rates(table: kernels.RowTable, rows: Floats, system: Bodies) -> Floats:
     """Return how fast the values change (r,) in m/s or rad/s; `rows` (r, 2, 6) are their derivatives."""
     rate = np.empty(len(table.kind))
