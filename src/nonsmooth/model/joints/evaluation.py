@@ -33,6 +33,8 @@ def evaluated(table: kernels.RowTable, near: Floats, system: Bodies) -> Evaluati
 
 def run_on(table: kernels.RowTable, angle: Floats, system: Bodies, step: float) -> None:
     """Add to angles (r, 2) in rad what the present velocities turn them by in a time `step` (s)."""
+    if len(table.kind) == 0:
+        return
     rotation = np.empty((system.count, 3, 3))
     kernels.set_rotations(table.bodies, system.quaternion, rotation)
     room = np.empty((len(table.kind), 2, 6))

@@ -1,0 +1,128 @@
+"""Joints where they are easily got wrong: fast turns, axes the wrong way round, ropes, what cannot be met."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import nonsmooth as ns
+from nonsmooth import joints
+from nonsmooth.integrators import projection
+from nonsmooth.model import quaternions
+
+SCHEMES = ("stabilised", "projected", "rattle")
+
+
+def wheel(**options: object) -> ns.System:
+    """A free wheel on the z axis without gravity."""
+    system = ns.System(gravity=(0, 0, 0))
+    system.add_body(None, mass=1.0, inertia=(1.0, 2.0, 3.0), name="wheel", **options)  # type: ignore[arg-type]
+    return system
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("speed", [320.0, -500.0, 1300.0])
+def test_a_driver_may_turn_by_more_than_half_a_turn_in_a_step(scheme: str, speed: float) -> None:
+    system = wheel()
+    system.add_joint(joints.Revolute(None, "wheel", point=(0, 0, 0), axis=(0, 0, 1), name="axle"))
+    system.add_driver("axle", joints.Ramp(speed))
+    run = ns.simulate(ns.assemble(system), 0.1, 0.01, scheme=scheme)
+    assert run.system.angular_velocity[0, 2] == pytest.approx(speed, rel=1e-12)
+    assert run.system.coordinate("axle") == pytest.approx(0.1 * speed, rel=1e-12)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_fast_screw_and_fast_gears_lose_no_turns(scheme: str) -> None:
+    system = wheel(angular_velocity=(0, 0, 400.0))
+    system.add_joint(joints.Screw(None, "wheel", point=(0, 0, 0), axis=(0, 0, 1), pitch=0.01, name="thread"))
+    run = ns.simulate(ns.assemble(system), 0.1, 0.01, scheme=scheme)
+    turns = 0.1 * run.system.angular_velocity[0, 2] / (2.0 * math.pi)
+    assert run.system.position[0, 2] == pytest.approx(0.01 * turns, rel=1e-9)
+
+    system = wheel()
+    system.add_body(None, mass=2.0, inertia=(0.1, 0.1, 0.2), position=(0.4, 0, 0), name="pinion")
+    for name, x in (("wheel", 0.0), ("pinion", 0.4)):
+        system.add_joint(joints.Revolute(None, name, point=(x, 0, 0), axis=(0, 0, 1), name=name))
+    system.add_joint(joints.Gear("wheel", "pinion", radii=(0.3, 0.1), axis=(0, 0, 1)))
+    system.add_driver("wheel", joints.Ramp(200.0))
+    run = ns.simulate(ns.assemble(system), 0.1, 0.01, scheme=scheme)
+    assert run.system.coordinate("pinion") == pytest.approx(-60.0, rel=1e-9)
+    assert run.system.angular_velocity[1, 2] == pytest.approx(-600.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", [joints.Revolute, joints.Cylindrical, joints.Planar, joints.Fixed])
+@pytest.mark.parametrize("off", [math.pi, 3.0, 2.0])
+def test_axes_that_are_opposite_are_not_closed(kind: type[joints.Joint], off: float) -> None:
+    axis = (0.0, math.cos(off), math.sin(off))
+    system = wheel()
+    anchors = {"anchor_a": (0, 0, 0), "anchor_b": (-0.5, 0, 0), "axis_a": (0, 1, 0), "axis_b": axis}
+    system.add_joint(kind(None, "wheel", **anchors, name="pin"))  # type: ignore[call-arg]
+    with pytest.raises(ns.errors.ProblemError, match="joint 'pin' is open by"):
+        ns.simulate(system, 0.01, 0.01)
+    closed = ns.assemble(system)
+    assert quaternions.rotate(closed.quaternion[0], np.array(axis)) == pytest.approx((0, 1, 0), abs=1e-9)
+    assert ns.simulate(closed, 0.02, 0.01).certificate.failed == 0
+
+
+def test_assembling_counts_whole_turns_of_coordinates() -> None:
+    system = wheel()
+    system.add_joint(joints.Revolute(None, "wheel", point=(0, 0, 0), axis=(0, 0, 1), name="axle"))
+    system.add_driver("axle", joints.Ramp(2.0))
+    assert ns.assemble(system, time=5.0).coordinate("axle") == pytest.approx(10.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_what_drivers_do_is_not_the_work_of_contacts(scheme: str) -> None:
+    system = wheel()
+    system.add_joint(joints.Prismatic(None, "wheel", point=(0, 0, 0), axis=(0, 0, 1), name="rail"))
+    system.add_driver("rail", joints.Sine(0.1, 1.0))
+    run = ns.simulate(ns.assemble(system), 1.0, 0.01, scheme=scheme)
+    assert run.steps["kinetic_energy"].max() > 0.1
+    assert np.abs(run.steps["contact_work"]).max() < 1e-12
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_rope_alone_holds_its_weight(scheme: str) -> None:
+    system = ns.System()
+    system.add_sphere(0.1, mass=1.0, position=(0, 0, -0.5), name="ball")
+    system.add_joint(joints.Strut(None, "ball", point_a=(0, 0, 0), point_b=(0, 0, -0.5), name="rope"))
+    system.add_limit("rope", upper=1.0)
+    pulls: list[float] = []
+    run = ns.simulate(
+        system,
+        0.6,
+        0.005,
+        scheme=scheme,
+        observe=lambda frame: pulls.append(frame.reactions().rows["upper limit of joint 'rope'"][0]),
+    )
+    assert pulls[0] == 0.0
+    assert pulls[-1] == pytest.approx(9.81, rel=1e-6)
+    assert run.system.coordinate("rope") == pytest.approx(1.0, abs=1e-6)
+
+
+def test_drivers_of_two_joints_that_contradict_each_other_are_refused() -> None:
+    system = wheel()
+    for name, speed in (("front", 1.0), ("back", 2.0)):
+        system.add_joint(joints.Revolute(None, "wheel", point=(0, 0, 0), axis=(0, 0, 1), name=name))
+        system.add_driver(name, joints.Ramp(speed))
+    with pytest.raises(ns.errors.ProblemError, match=r"contradict by 0\.5 rad/s"):
+        ns.simulate(system, 0.1, 0.01)
+
+
+def test_an_overlap_that_cannot_end_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = ns.System()
+    system.add_plane()
+    system.add_plane(normal=(0, 0, -1), point=(0, 0, 0.15))
+    system.add_sphere(0.1, mass=1.0, position=(0, 0, 0.075))
+    solves: list[ns.ContactProblem] = []
+
+    def counted(problem: ns.ContactProblem, *_: object, **__: object) -> ns.Solution:
+        solves.append(problem)
+        return ns.solve(problem, ns.solvers.GaussSeidel(), max_iterations=50, throw=False)
+
+    monkeypatch.setattr(projection, "solve", counted)
+    run = ns.simulate(system, 0.01, 0.01, scheme="projected")
+    assert len(solves) <= 2
+    assert np.isfinite(run.system.position).all()
