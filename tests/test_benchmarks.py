@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent.parent / "benchmarks"
 @pytest.fixture(autouse=True)
 def _benchmarks_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(FOLDER))
-    for name in ("_bench", "per_iteration", "choose_solver", "first_use"):
+    for name in ("_bench", "per_iteration", "choose_solver", "first_use", "joints"):
         sys.modules.pop(name, None)
 
 
@@ -47,3 +47,20 @@ def test_first_use_measures_fresh_processes(tmp_path):
     import first_use
 
     assert 0.0 < first_use.seconds("pass", str(tmp_path)) < 60.0
+
+
+def test_cost_of_joints_is_printed_for_every_scheme(monkeypatch, capsys):
+    import joints
+
+    for name, value in {"LINKS": (2, 4), "GRIDS": (1, 2), "STEPS": 5, "LARGE": 5}.items():
+        monkeypatch.setattr(joints, name, value)
+    joints.main()
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split() for line in lines if line.endswith("%")]
+    assert [row[-8:-6] for row in rows] == [["3", "15"], ["5", "25"], ["4", "21"], ["16", "84"]]
+    for row in rows:
+        assert all(float(cell) > 0.0 for cell in row[-6::2])
+        assert all(0 < int(cell[:-1]) <= 100 for cell in row[-5::2])
+    exponents = [line.split()[1:] for line in lines if line.startswith("exponent")]
+    assert len(exponents) == 2
+    assert all(len(row) == len(joints.SCHEMES) for row in exponents)

@@ -12,7 +12,14 @@ from nonsmooth.errors import OptionError
 from nonsmooth.integrators import simulate
 from nonsmooth.model.system import System
 
-SMALL = {"filling": {"spheres": 30}, "compaction": {"spheres": 30}, "capsule-heap": {"capsules": 12}}
+SMALL = {
+    "filling": {"spheres": 30},
+    "compaction": {"spheres": 30},
+    "capsule-heap": {"capsules": 12},
+    "chain": {"links": 10},
+    "four-bar-grid": {"rows": 2, "columns": 2},
+    "stirrer": {"spheres": 60},
+}
 """Parameters for tests where the defaults are large."""
 G = 9.81
 
@@ -28,7 +35,7 @@ def test_scenes_start_without_overlap_and_lose_energy(name: str) -> None:
     run = simulate(system, 0.2, 0.005)
     assert run.certificate.failed == 0
     assert run.certificate.late_contacts == 0
-    assert run.certificate.largest_penetration < 1e-4 * system.bounding_radius[0]
+    assert run.certificate.largest_penetration <= 1e-4 * system.bounding_radius[0]
     # Boxes that stand on each other start at gaps of rounding size, which are pushed apart as they are.
     assert run.steps["contact_work"].max() < 1e-9
     assert run.steps["penetration"][0] < 1e-12

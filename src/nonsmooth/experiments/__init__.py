@@ -4,15 +4,41 @@ from __future__ import annotations
 
 from nonsmooth.errors import OptionError
 from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.catenary import CATENARY
+from nonsmooth.experiments.double_pendulum import DOUBLE_PENDULUM
+from nonsmooth.experiments.iftomm_bricard import IFTOMM_BRICARD
+from nonsmooth.experiments.iftomm_four_bar import IFTOMM_FOUR_BAR
+from nonsmooth.experiments.iftomm_governor import IFTOMM_GOVERNOR
+from nonsmooth.experiments.iftomm_pendulum import IFTOMM_PENDULUM
+from nonsmooth.experiments.iftomm_squeezer import IFTOMM_SQUEEZER
 from nonsmooth.experiments.melanz_ball import MELANZ_BALL
 from nonsmooth.experiments.melanz_compaction import MELANZ_COMPACTION
 from nonsmooth.experiments.melanz_filling import MELANZ_FILLING
 from nonsmooth.experiments.melanz_scaling import MELANZ_SCALING
+from nonsmooth.experiments.slider_crank import SLIDER_CRANK
+from nonsmooth.experiments.spinning_top import SPINNING_TOP
+from nonsmooth.experiments.stirrer import STIRRER
 from nonsmooth.experiments.studer_block import STUDER_BLOCK
 
 REGISTRY: dict[str, Experiment] = {
     experiment.name: experiment
-    for experiment in (MELANZ_BALL, MELANZ_FILLING, MELANZ_COMPACTION, MELANZ_SCALING, STUDER_BLOCK)
+    for experiment in (
+        MELANZ_BALL,
+        MELANZ_FILLING,
+        MELANZ_COMPACTION,
+        MELANZ_SCALING,
+        STUDER_BLOCK,
+        IFTOMM_PENDULUM,
+        IFTOMM_FOUR_BAR,
+        IFTOMM_SQUEEZER,
+        IFTOMM_BRICARD,
+        IFTOMM_GOVERNOR,
+        SLIDER_CRANK,
+        DOUBLE_PENDULUM,
+        CATENARY,
+        SPINNING_TOP,
+        STIRRER,
+    )
 }
 """Every experiment by its name on the command line."""
 

@@ -14,7 +14,8 @@ from nonsmooth.experiments._output import DARK_GREY, legend_below, new_axes, new
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from nonsmooth.experiments._granular import History
+    from nonsmooth.experiments._granular import History, Snapshot
+    from nonsmooth.model.system import System
 
 Floats = NDArray[np.float64]
 
@@ -100,13 +101,17 @@ def _decades(limits: tuple[float, float]) -> tuple[float, float]:
 
 
 def scene_over_time(history: History, title: str) -> Figure:
-    """Figs. 7 and 9: the scene at several times, coloured by speed, on one scale of length and of colour."""
+    """Figs. 7 and 9: the scene at several times."""
+    return scene_at_times(history.system, history.snapshots, title)
+
+
+def scene_at_times(system: System, shots: Sequence[Snapshot], title: str) -> Figure:
+    """A scene at several times, coloured by speed, on one scale of length and of colour."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    shots = history.snapshots
-    scene = picture.Scene.of(history.system, shots)
+    scene = picture.Scene.of(system, shots)
     columns = min(len(shots), 3)
     rows = -(-len(shots) // columns)
     low, high = scene.view

@@ -56,21 +56,25 @@ class Scene:
         """Choose a view that holds the container and all bodies at all times."""
         axes, moving = _axes(), ~system.fixed
         half = system.position[system.names["right"], 0]
-        settled = shots[-1].position[moving, 2].max()
+        loose = moving.copy()
+        loose[system.joints.table.rows.bodies[system.joints.table.rows.bodies >= 0]] = False
+        settled = shots[-1].position[loose, 2].max()
         rim = 1.25 * settled + system.bounding_radius[0]
         square = half * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
         corners = np.stack([np.column_stack([square, np.full(4, z)]) @ axes[:2].T for z in (0.0, rim)])
-        reach = np.zeros(system.count)
         table = system.shapes
-        reach[table.body] = np.where(
-            table.kind == BOX, table.size @ np.abs(axes[1]), table.size[:, 0]
-        )  # of boxes as they stand at the start
-        highest = max(float((shot.position @ axes[1] + reach)[moving].max()) for shot in shots)
-        outline = corners.reshape(-1, 2)
-        space = 0.02 * np.ptp(outline[:, 0])
-        low = outline.min(axis=0) - space
-        high = np.maximum(outline.max(axis=0), [-np.inf, highest]) + space
-        return cls(system, np.unique(table.body[table.kind == SPHERE]).astype(np.int64), (low, high), corners)
+        outline = [*corners.reshape(-1, 2)]
+        for shot in shots:
+            place, turn = _pieces(system, shot)
+            extent = np.einsum("skj,sj->sk", np.abs(axes[:2] @ turn), table.size)
+            reach = np.where(table.kind[:, None] == BOX, extent, table.size[:, :1])
+            shown = moving[table.body]
+            seen = place[shown] @ axes[:2].T
+            outline += [(seen - reach[shown]).min(axis=0), (seen + reach[shown]).max(axis=0)]
+        points = np.array(outline)
+        space = 0.02 * np.ptp(points[:, 0])
+        view = points.min(axis=0) - space, points.max(axis=0) + space
+        return cls(system, np.unique(table.body[table.kind == SPHERE]).astype(np.int64), view, corners)
 
     @property
     def back_edges(self) -> list[Floats]:
@@ -89,14 +93,20 @@ class Scene:
         """Return the picture (rows, columns, 4), clear where there is nothing; colours (n, 3) by body."""
         canvas = _Canvas(self.view)
         axes, table = _axes(), self.system.shapes
+        place, turn = _pieces(self.system, shot)
         for shape in np.flatnonzero(table.kind == SPHERE):
-            body = table.body[shape]
-            canvas.add_sphere(axes @ shot.position[body], table.size[shape, 0], colours[body])
+            canvas.add_sphere(axes @ place[shape], table.size[shape, 0], colours[table.body[shape]])
         for shape in np.flatnonzero(table.kind == BOX):
-            body = table.body[shape]
-            turn = axes @ quaternions.matrix(shot.quaternion[body])
-            canvas.add_box(axes @ shot.position[body], turn, table.size[shape], _GREY)
+            canvas.add_box(axes @ place[shape], axes @ turn[shape], table.size[shape], _GREY)
         return canvas.image
+
+
+def _pieces(system: System, shot: Snapshot) -> tuple[Floats, Floats]:
+    """Centres (shapes, 3) in m and axes (shapes, 3, 3) of all shapes in the world."""
+    table = system.shapes
+    turn = shot.quaternion[table.body]
+    place = shot.position[table.body] + quaternions.rotate(turn, table.offset)
+    return place, quaternions.matrix(quaternions.product(turn, table.rotation))
 
 
 class _Canvas:

@@ -41,6 +41,14 @@ class Comparison:
         error = f"closed form {value:.6g}, error {abs(ours - value):.2g}"
         return cls(quantity, None, ours, unit, _joined(error, note))
 
+    @classmethod
+    def with_reference(
+        cls, quantity: str, value: float, ours: float, unit: str, source: str, note: str = ""
+    ) -> Comparison:
+        """Compare with a value that was computed independently of this package; `source` says how."""
+        error = f"{source} {value:.9g}, error {abs(ours - value):.2g}"
+        return cls(quantity, None, ours, unit, _joined(error, note))
+
 
 @dataclass(frozen=True)
 class Summary:

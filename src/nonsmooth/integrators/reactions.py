@@ -23,8 +23,9 @@ Floats = NDArray[np.float64]
 class Reactions:
     """Force and torque of each joint on its body B, at B's anchor, in the joint's frame (z is its axis).
 
-    Body A feels the opposite (with a `Coupling` the ground takes the rest). Drivers, motors, limits and dry friction of a joint are included; springs and
-    torques that do not depend on the solution are not. The mean over the step where that is of first order.
+    Body A feels the opposite; with a `Coupling` the ground takes the rest. Drivers, motors, limits and dry
+    friction of a joint are included; springs and torques that do not depend on the solution are not. The mean
+    over the step; in a smooth step of second order, over its second half, and right to first order.
 
     Where motion leaves reactions open (redundant joints), these are the ones with the least
     Σ |force|² + |torque|²/L² over all joints (drivers and the like counted on their own), and Σ |force|² over

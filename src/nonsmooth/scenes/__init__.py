@@ -11,6 +11,18 @@ from nonsmooth.scenes.boxes import box_on_incline, box_pyramid, box_stack, box_w
 from nonsmooth.scenes.capsules import capsule_heap
 from nonsmooth.scenes.compaction import compaction
 from nonsmooth.scenes.filling import filling
+from nonsmooth.scenes.linkages import (
+    chain,
+    door,
+    double_pendulum,
+    four_bar,
+    four_bar_grid,
+    slider_crank,
+    top,
+)
+from nonsmooth.scenes.planar_benchmarks import n_four_bar, pendulum, squeezer
+from nonsmooth.scenes.spatial_benchmarks import bricard, governor
+from nonsmooth.scenes.stirrer import stirrer
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,17 @@ SCENES: dict[str, NamedScene] = {
         NamedScene("box-wall", "a wall of bricks in running bond", box_wall),
         NamedScene("box-pyramid", "a pyramid of bricks", box_pyramid),
         NamedScene("capsule-heap", "capsules that fall into an open container", capsule_heap),
+        NamedScene("slider-crank", "a slider that a driven crank moves to and fro", slider_crank),
+        NamedScene("double-pendulum", "two bars that hang from each other", double_pendulum),
+        NamedScene("chain", "links that hang between two points, or from one", chain),
+        NamedScene("top", "a spinning top on a fixed point", top),
+        NamedScene("four-bar", "a crank, a coupler and a rocker, driven or falling", four_bar),
+        NamedScene("four-bar-grid", "many separate four-bars", four_bar_grid),
+        NamedScene("pendulum", "a point mass on a rod (IFToMM A01)", pendulum),
+        NamedScene("n-four-bar", "four-bar loops side by side, of equal links (IFToMM A02)", n_four_bar),
+        NamedScene("bricard", "six bars on edges of a cube, redundant and movable (IFToMM A04)", bricard),
+        NamedScene("door", "a door on more hinges than it needs", door),
+        NamedScene("stirrer", "a four-bar that stirs a bed of spheres with a paddle", stirrer),
     )
 }
 """Every ready-made scene by its name."""
@@ -52,9 +75,22 @@ __all__ = [
     "box_pyramid",
     "box_stack",
     "box_wall",
+    "bricard",
     "capsule_heap",
+    "chain",
     "compaction",
+    "door",
+    "double_pendulum",
     "filling",
+    "four_bar",
+    "four_bar_grid",
+    "governor",
+    "n_four_bar",
     "newtons_cradle",
+    "pendulum",
     "rolling_ball",
+    "slider_crank",
+    "squeezer",
+    "stirrer",
+    "top",
 ]

@@ -88,7 +88,7 @@ def _move(form, joints, d, factor, x, w):
 
 
 @kernel
-def _hold_free(form, joints, q, x, w, b):
+def hold_free(form, joints, q, x, w, b):
     """Solve the rows without bounds."""
     _velocities(form, joints, q, x, w, b)
     for mine in joints.bounded:
@@ -162,7 +162,7 @@ def _step(form, joints, q, x, w):
     length = 1.0
     while length > _SHORTEST:
         _cut(form, joints, start, p, length, x, w, d)
-        _hold_free(form, joints, q, x, w, b)
+        hold_free(form, joints, q, x, w, b)
         _velocities(form, joints, q, x, w, b)
         slope = 0.0
         change = 0.0
@@ -190,7 +190,7 @@ def _hold_bounded(form, joints, q, x, w):
         u[joints.place[mine, 0]] = 0.0
     for row in range(u.shape[0]):
         before += u[row] * u[row]
-    _hold_free(form, joints, q, x, w, b)
+    hold_free(form, joints, q, x, w, b)
     whole = False
     for _ in range(_MOST_STEPS):
         _velocities(form, joints, q, x, w, u)

@@ -32,6 +32,8 @@ Floats = NDArray[np.float64]
 
 _SECOND_WORK = 100_000
 """Visits of blocks that the second method may use where its own iteration limit is smaller."""
+_ALONE = 20
+"""Iterations of the second method on joints alone: the first has solved them as far as rounding allows."""
 _AFFORDABLE_BLOCKS, _GROWTH = 500, 2.5
 """Up to so many blocks a proximal solve costs as much as `patience` sweeps; beyond, more with this power."""
 _TRIAL = 0.25
@@ -176,7 +178,7 @@ class _AutoRun(Run):
             self.residual()
 
     def _judge_first(self) -> None:
-        """Let the second method take over if the first crawls, gives up, or believes what the residual denies."""
+        """Let the second method take over if the first crawls, gives up, or believes what is not true."""
         fooled = self.fooled > _FOOLED or self.run.finished is not None
         if not self.run.estimate <= _RUNAWAY * self.problem.scales.whole:
             self._leave(f"{self.picked.name} ran away", np.zeros_like(self.impulses))
@@ -214,6 +216,8 @@ class _AutoRun(Run):
     def _judge_second(self) -> None:
         """Go back to the first method, where it was, if the second has used its iterations for nothing."""
         budget = max(self.picked.default_iterations, _SECOND_WORK // self.problem.layout.blocks)
+        if self.problem.contacts == 0:
+            budget = _ALONE
         used = self.picked.in_one_call or self.done - self.began >= budget
         if not used or self.residual() <= self.goal.tolerance:
             return

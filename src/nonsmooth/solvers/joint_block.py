@@ -15,7 +15,7 @@ from nonsmooth.solvers.joint_factor import Structure, assembled, structure_of
 
 Floats = NDArray[np.float64]
 
-MOST_ALONE = 200
+MOST_ALONE = 50
 """Sweeps over joints alone: each refines a direct solution, and what these do not mend no sweep will."""
 _ASYMMETRY = 1e-9
 """Largest asymmetry of N over joint rows, relative, that refinement makes good."""

@@ -1,0 +1,106 @@
+"""Cost of a time step of chains and of grids of four-bars against the number of joints.
+
+    python benchmarks/joints.py
+
+Nothing touches: this is the cost of joints alone. Chains hang between two points and swing, four-bars are
+driven. Times are CPU times of a step (the median over a run), with the share that the solver has in them.
+The exponent of cost is fitted from 1,000 joint rows on, where calls no longer count; 1 is linear.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from _bench import machine
+from nonsmooth.integrators import TimeStepper
+from nonsmooth.integrators.options import StepOptions
+from nonsmooth.model.system import System
+from nonsmooth.scenes import chain, four_bar_grid
+
+LINKS = (10, 30, 100, 300, 1_000, 3_000, 10_000)
+GRIDS = (2, 5, 10, 20, 30)
+"""Four-bars along each side."""
+SCHEMES = ("stabilised", "projected", "rattle")
+STEPS, SECONDS = 50, 3.0
+"""Most steps of a run, and CPU time in s after which it ends (after five steps at least)."""
+LARGE = 1_000
+"""Joint rows from which on the exponent is fitted."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a step costs."""
+
+    joints: int
+    rows: int
+    seconds: float
+    """CPU time of a step."""
+    solver: float
+    """Share of the solver."""
+
+
+def measure(system: System, step: float, scheme: str) -> Cost:
+    """Median cost of a step; the first two are not counted, since they compile and find structures."""
+    stepper = TimeStepper(system.copy(), step, StepOptions.of(system, step, scheme=scheme))
+    for _ in range(2):
+        stepper.advance()
+    stepper.timings.seconds.clear()
+    times: list[float] = []
+    while len(times) < STEPS and (sum(times) < SECONDS or len(times) < 5):
+        began = time.process_time()
+        frame = stepper.advance()
+        times.append(time.process_time() - began)
+        assert frame.status == "solved", f"{scheme}: a step ended as {frame.status!r}"
+    share = stepper.timings.seconds["solver"] / stepper.timings.total
+    return Cost(len(system.joints), len(system.joints.table.role), float(np.median(times)), share)
+
+
+def exponent(costs: Sequence[Cost]) -> float:
+    """Slope of log cost over log rows of the large systems; NaN if there are fewer than two."""
+    large = [cost for cost in costs if cost.rows >= LARGE]
+    if len(large) < 2:
+        return float("nan")
+    slope, _ = np.polyfit([np.log(cost.rows) for cost in large], [np.log(cost.seconds) for cost in large], 1)
+    return float(slope)
+
+
+def hanging(links: int) -> tuple[System, float]:
+    """A chain that starts to swing, and a step in s that its fastest swings allow."""
+    return chain(links), 0.1 / links
+
+
+def grid(side: int) -> tuple[System, float]:
+    """side × side four-bars, and a step in s."""
+    return four_bar_grid(side, side), 1e-3
+
+
+def table(
+    title: str, name: Callable[[int], str], sizes: Sequence[int], build: Callable[[int], tuple[System, float]]
+) -> None:
+    """Print one row for each size and the exponents."""
+    header = f"{title:<14}{'joints':>8}{'rows':>8}"
+    print(header + "".join(f"{scheme + ' ms':>16}{'solver':>8}" for scheme in SCHEMES))
+    costs: dict[str, list[Cost]] = {scheme: [] for scheme in SCHEMES}
+    for size in sizes:
+        system, step = build(size)
+        for scheme in SCHEMES:
+            costs[scheme].append(measure(system, step, scheme))
+        last = [costs[scheme][-1] for scheme in SCHEMES]
+        row = f"{name(size):<14}{last[0].joints:>8}{last[0].rows:>8}"
+        print(row + "".join(f"{1e3 * cost.seconds:>16.3f}{cost.solver:>8.0%}" for cost in last), flush=True)
+    line = f"{'exponent':<14}{'':>16}"
+    print(line + "".join(f"{exponent(costs[scheme]):>16.2f}{'':>8}" for scheme in SCHEMES))
+
+
+def main() -> None:
+    print(machine())
+    table("chain of", str, LINKS, hanging)
+    table("four-bars", lambda side: f"{side} × {side}", GRIDS, grid)
+
+
+if __name__ == "__main__":
+    main()
