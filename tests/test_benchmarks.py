@@ -57,7 +57,7 @@ def test_cost_of_joints_is_printed_for_every_scheme(monkeypatch, capsys):
     joints.main()
     lines = capsys.readouterr().out.splitlines()
     rows = [line.split() for line in lines if line.endswith("%")]
-    assert [row[-8:-6] for row in rows] == [["3", "15"], ["5", "25"], ["4", "21"], ["16", "84"]]
+    assert [row[-8:-6] for row in rows] == [["2", "10"], ["4", "20"], ["4", "21"], ["16", "84"]]
     for row in rows:
         assert all(float(cell) > 0.0 for cell in row[-6::2])
         assert all(0 < int(cell[:-1]) <= 100 for cell in row[-5::2])

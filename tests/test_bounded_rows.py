@@ -272,9 +272,10 @@ def test_colours_and_threads(seed: int) -> None:
 
 
 def test_bounds_compile_nothing_anew() -> None:
+    ns.solve(random_problem(4, contacts=70), GaussSeidel(), throw=False)
     ns.solve(mechanism(1, contacts=60, rows=30), GaussSeidel(), throw=False)
     counts = len(coloured_sweeps.signatures), len(residual_of_impulses.signatures)
-    ns.solve(random_problem(4, contacts=70), GaussSeidel(), throw=False)
+    ns.solve(random_problem(5, contacts=70), GaussSeidel(), throw=False)
     ns.solve(mechanism(2, contacts=60, rows=12), GaussSeidel(), throw=False)
     assert (len(coloured_sweeps.signatures), len(residual_of_impulses.signatures)) == counts
 
