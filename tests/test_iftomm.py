@@ -165,7 +165,7 @@ def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def test_errors_are_those_of_the_order(outcome: Outcome, scheme: str) -> None:
     coarse, fine = outcome.trials(scheme)
     if (outcome.name, scheme) == ("iftomm-bricard", "stabilised"):
-        # Rows that are a little open lock it on velocity level, as the docs say: to be told when that is cured.
+        # Rows that are a little open lock it on velocity level, as the docs say; tell when that is cured.
         assert fine["largest_error"] > 0.1 * outcome.way()
         return
     for trial in (coarse, fine):
