@@ -13,7 +13,7 @@ import numpy as np
 from nonsmooth._jit import kernel
 
 _SMALLEST_PIVOT = 1e-10
-"""Of a diagonal of 1. A smaller pivot is rounding, and its row follows from the rows before it: a tenth of a
+"""Of a diagonal of 1. A smaller pivot is rounding, and its row follows from the rows before it: a
 thousandth of that lets the impulses of redundant rows grow from step to step."""
 
 
