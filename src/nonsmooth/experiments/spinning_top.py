@@ -35,7 +35,7 @@ TILT, SPIN, GRAVITY = 0.5, 150.0, 9.81
 REFERENCE = Top(AXIAL, ACROSS + MASS * HEIGHT**2, MASS * GRAVITY * HEIGHT)
 FULL = Plan(1.0, (0.004, 0.002, 0.001, 0.0005), 250)
 QUICK = Plan(0.24, (0.002, 0.001), 60)
-REPORT = Report(moments=(0.0, 0.05, 0.1, 0.15, 0.2), plane=("x in m", "z in m"))
+REPORT = Report(moments=(0.0, 0.04, 0.08, 0.12, 0.16, 0.2), plane=("x in m", "z in m"))
 _COLOURS = {"slow": BLUE, "fast": ORANGE}
 
 
