@@ -9,11 +9,12 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth._options import choice
 from nonsmooth.errors import OptionError
 from nonsmooth.model.system import System
 from nonsmooth.problem.laws import Law
 from nonsmooth.solvers.auto import Auto
-from nonsmooth.solvers.base import Goal, Solver, choice
+from nonsmooth.solvers.base import Goal, Solver
 
 Floats = NDArray[np.float64]
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from nonsmooth._options import choice, whole
 from nonsmooth.errors import OptionError, ToleranceWarning
 from nonsmooth.integrators.assembly import check_assembled
 from nonsmooth.integrators.frame import Frame
@@ -25,7 +26,7 @@ from nonsmooth.io.recording import Recording
 from nonsmooth.io.writer import Writer
 from nonsmooth.model.system import System
 from nonsmooth.problem.laws import Law
-from nonsmooth.solvers.base import Solver, choice, whole
+from nonsmooth.solvers.base import Solver
 from nonsmooth.solvers.solution import SolveError
 
 Progress = Callable[[int, int, str], None]

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
+from nonsmooth._options import choice, positive, whole
 from nonsmooth.errors import OptionError, UnsupportedError
 from nonsmooth.problem._operator_kernels import Factored
 from nonsmooth.problem._residual_kernels import JOINT
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _admm_kernels as kernels
-from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive, whole
+from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.status import Status
 from nonsmooth.solvers.tower import band_of
 

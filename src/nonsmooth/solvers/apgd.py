@@ -9,11 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._options import choice
 from nonsmooth.errors import OptionError
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _apgd_kernels as kernels
 from nonsmooth.solvers._joint_block_kernels import hold_at
-from nonsmooth.solvers.base import Goal, Run, Solver, choice
+from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.joint_block import joint_block
 
 Floats = NDArray[np.float64]

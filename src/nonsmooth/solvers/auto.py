@@ -17,10 +17,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._options import whole
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.admm import ADMM
 from nonsmooth.solvers.apgd import APGD
-from nonsmooth.solvers.base import Goal, Run, Solver, whole
+from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.dash import Dash, dash
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.joint_block import too_many_joints

@@ -6,13 +6,13 @@ import math
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.errors import OptionError, UnsupportedError
+from nonsmooth._options import choice, positive, whole
+from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem.certificate import residual_of
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.siconos_error import siconos_error_of_blocks
@@ -136,25 +136,3 @@ class Solver(ABC):
         if problem.law.name == "pyramid":
             return "use apgd, sor-prox or lemke, or problem.with_law('coulomb')"
         return f"use gauss-seidel or newton, or problem.with_law({self.laws[0]!r})"
-
-
-def choice(owner: str, option: str, value: object, valid: tuple[str, ...]) -> None:
-    """Raise if an option's value is not one of the valid names."""
-    if value not in valid:
-        raise OptionError(f"{owner}({option}={value!r}): choose one of {', '.join(valid)}")
-
-
-def positive(owner: str, option: str, value: object) -> None:
-    """Raise if an option's value is not a positive number."""
-    if type(value) is float and value > 0.0:
-        return  # asking for the abstract class of a number takes a microsecond
-    if not isinstance(value, Real) or not float(value) > 0.0:
-        raise OptionError(f"{owner}({option}={value!r}): it must be a positive number")
-
-
-def whole(owner: str, option: str, value: object, least: int = 0) -> None:
-    """Raise if an option's value is not a whole number of at least `least`."""
-    if type(value) is int and value >= least:
-        return
-    if not isinstance(value, Integral) or int(value) < least:
-        raise OptionError(f"{owner}({option}={value!r}): it must be a whole number, {least} or more")

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._options import positive
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers.base import Goal, Run, Solver, positive
+from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.solve import run_to_goal
 from nonsmooth.solvers.status import Status

@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._options import choice, positive, whole
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive, whole
+from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.semismooth import FORMULATIONS, Equations
 from nonsmooth.solvers.status import Status

@@ -9,11 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth._options import choice, positive
 from nonsmooth.errors import OptionError
 from nonsmooth.problem import _operator_kernels as operator_kernels
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _prox_kernels as kernels
-from nonsmooth.solvers.base import Goal, Run, Solver, choice, positive
+from nonsmooth.solvers.base import Goal, Run, Solver
 
 Floats = NDArray[np.float64]
 

@@ -9,10 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._options import positive, whole
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem import _residual_kernels as residual_kernels
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers.base import Goal, Run, Solver, positive, whole
+from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.semismooth import Equations
 from nonsmooth.solvers.status import Status
