@@ -209,3 +209,14 @@ def test_bounded_rows_are_refused_in_one_sentence(in_folder: Path) -> None:
     result = run("record-problems", "rope.toml", "--every", "5")
     assert result.exit_code == 1
     assert "joint rows have bounds, which FCLib files do not hold" in " ".join(result.stderr.split())
+
+
+def test_run_records_reactions(tmp_path: Path) -> None:
+    scene, file = tmp_path / "pendulum.toml", tmp_path / "pendulum.h5"
+    scene.write_text(PENDULUM)
+    result = run("run", str(scene), "--record", str(file), "--reactions", "--quiet")
+    assert result.exit_code == 0, result.output
+    with ns.Trajectory(file) as trajectory:
+        force, _ = trajectory.reactions(-1).of("pin")
+        assert np.linalg.norm(force) > 1.0
+    assert "--record FILE" in run("run", str(scene), "--reactions").output

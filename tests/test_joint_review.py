@@ -9,6 +9,7 @@ import pytest
 
 import nonsmooth as ns
 from nonsmooth import joints
+from nonsmooth.errors import ProblemError
 from nonsmooth.integrators import projection
 from nonsmooth.model import quaternions
 
@@ -126,3 +127,78 @@ def test_an_overlap_that_cannot_end_is_given_up_soon(monkeypatch: pytest.MonkeyP
     run = ns.simulate(system, 0.01, 0.01, scheme="projected")
     assert len(solves) <= 2
     assert np.isfinite(run.system.position).all()
+
+
+# ---- what a new user ran into ------------------------------------------------------------------------
+
+
+def hoist(amplitude: float = 0.5) -> ns.System:
+    """A box of 10 kg on a vertical slide that is driven up and down by a sine of 1 Hz."""
+    system = ns.System()
+    system.add_box((0.2, 0.2, 0.2), mass=10.0, name="box")
+    system.add_joint(ns.joints.Prismatic(None, "box", point=(0, 0, 0), axis=(0, 0, 1), name="hoist"))
+    system.add_driver("hoist", ns.joints.Sine(amplitude, 1.0))
+    return ns.assemble(system)
+
+
+def rattle_force_error(step: float) -> float:
+    """Largest difference in N of the hoist's force from m (g + z̈) in the middle of the step."""
+    errors = []
+
+    def look(frame):
+        middle = 2.0 * np.pi * (frame.time - 0.5 * step)
+        exact = 10.0 * (9.81 - 0.5 * (2.0 * np.pi) ** 2 * np.sin(middle))
+        errors.append(abs(frame.reactions().of("hoist")[0][2] - exact))
+
+    ns.simulate(hoist(), 0.5, step, scheme="rattle", observe=look)
+    return max(errors)
+
+
+def test_reactions_of_rattle_are_of_second_order():
+    coarse, fine = rattle_force_error(0.02), rattle_force_error(0.01)
+    assert fine < 0.05
+    assert np.log2(coarse / fine) > 1.9
+
+
+@pytest.mark.parametrize("scheme", ["stabilised", "projected", "rattle"])
+def test_reactions_balance_momentum(scheme):
+    """The force of a slide is m Δv/h + m g in every step, whatever the scheme."""
+    step, before = 0.01, [np.pi]
+
+    def look(frame):
+        speed = frame.linear_velocity[0, 2]
+        wanted = 10.0 * ((speed - before[0]) / step + 9.81)
+        before[0] = speed
+        assert frame.reactions().of("hoist")[0][2] == pytest.approx(wanted, abs=1e-8)
+
+    ns.simulate(hoist(), 0.2, step, scheme=scheme, observe=look)
+
+
+def test_a_strut_has_no_reactions():
+    system = ns.System()
+    system.add_sphere(0.1, mass=1.0, position=(0, 0, -1), name="ball")
+    system.add_joint(ns.joints.Strut(None, "ball", anchor_a=(0, 0, 0), anchor_b=(0, 0, 0), name="spring"))
+    system.add_spring("spring", stiffness=100.0, rest=1.0)
+    found = []
+    ns.simulate(system, 0.02, 0.01, observe=lambda frame: found.append(frame.reactions().of("spring")))
+    assert all(not force.any() and not torque.any() for force, torque in found)
+
+
+@pytest.mark.parametrize("internal", [False, True])
+def test_gears_that_do_not_mesh_are_named(internal):
+    system = ns.System()
+    for name, x in (("left", 0.0), ("right", 1.0)):
+        system.add_body(None, mass=1.0, inertia=(0.1, 0.1, 0.1), position=(x, 0, 0), name=name)
+        system.add_joint(ns.joints.Revolute(None, name, point=(x, 0, 0), axis=(0, 0, 1)))
+    radii = (0.1, 0.2)
+    system.add_joint(
+        ns.joints.Gear("left", "right", axis=(0, 0, 1), radii=radii, internal=internal, name="teeth")
+    )
+    with pytest.raises(ProblemError, match=r"joint 'teeth' has axles 1 m apart .* touch at 0\.[13] m"):
+        ns.simulate(system, 0.01, 0.01)
+
+
+def test_assemble_holds_one_body_by_its_name():
+    system = hoist()
+    system.position[0, 2] = 0.0
+    assert ns.assemble(system, hold="box").position[0, 2] == 0.0

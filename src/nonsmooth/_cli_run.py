@@ -90,6 +90,10 @@ def run(
             "--interval", metavar="SECONDS", parser=number, help="Record a frame each so much simulated time."
         ),
     ] = None,
+    reactions: Annotated[
+        bool,
+        typer.Option("--reactions", metavar="", help="Record forces and torques of the joints as well."),
+    ] = False,
     resume: Annotated[
         bool, typer.Option("--resume", metavar="", help="Go on from the recording's last checkpoint.")
     ] = False,
@@ -104,7 +108,7 @@ def run(
     from nonsmooth.view.as_json import run_as_json
     from nonsmooth.view.run_tables import run_report
 
-    recording = _recording(record, every, interval, resume)
+    recording = _recording(record, every, interval, reactions, resume)
     kept, go_on = "nothing was recorded", "; --record FILE would keep it"
     if recording is not None:
         kept, go_on = f"{recording.path} is kept", "; the same command with --resume goes on"
@@ -133,20 +137,25 @@ def run(
 
 
 def _recording(
-    path: Path | None, every: int | None, interval: float | None, resume: bool
+    path: Path | None, every: int | None, interval: float | None, reactions: bool, resume: bool
 ) -> Recording | None:
     """What to record; refuses to overwrite a run that was cut off."""
     from nonsmooth.io import Recording
 
     if path is None:
-        needs = {"--every": every is not None, "--interval": interval is not None, "--resume": resume}
+        needs = {
+            "--every": every is not None, "--interval": interval is not None, "--reactions": reactions,
+            "--resume": resume,
+        }  # fmt: skip
         for flag in (flag for flag, given in needs.items() if given):
             raise OptionError(f"{flag} is about a recording: name its file with --record FILE")
         return None
     check_target(path)
     if path.exists() and not resume:
         _check_finished(path)
-    return Recording(path, every=every, interval=interval, checkpoint_seconds=_CHECKPOINT_SECONDS)
+    return Recording(
+        path, every=every, interval=interval, joints=reactions, checkpoint_seconds=_CHECKPOINT_SECONDS
+    )
 
 
 def _check_finished(path: Path) -> None:

@@ -22,6 +22,7 @@ from nonsmooth.experiments._granular import Pieces
 from nonsmooth.experiments._mechanism import SCHEMES
 from nonsmooth.experiments._output import (
     BLUE,
+    DARK_GREY,
     GREEN,
     LIGHT_GREY,
     ORANGE,
@@ -78,7 +79,7 @@ class Trial:
     steps: int
     """In a turn."""
     ours: dict[str, Floats]
-    """Each quantity after every step; a torque is that of a step's beginning, and with RATTLE of its end."""
+    """Each quantity after every step; torques are those of a step's beginning, with RATTLE its middle."""
     exact: dict[str, Floats]
     angle: dict[str, Floats]
     """Crank angle in rad that each quantity belongs to."""
@@ -106,7 +107,7 @@ def run_trial(scheme: str, steps: int, turns: int) -> Trial:
     ours = dict(zip(QUANTITIES, np.array(found).T, strict=True))
     angle = START + SPEED * run.steps["time"]
     position, velocity, _ = references.slider_crank(angle, crank=CRANK, rod=ROD, speed=SPEED)
-    acting = angle if scheme == "rattle" else angle - SPEED * step
+    acting = angle - SPEED * step * (0.5 if scheme == "rattle" else 1.0)
     exact = {"position": position, "velocity": velocity, "torque": exact_torque(acting)}
     angles = {"position": angle, "velocity": angle, "torque": acting}
     joint_error = float(run.steps["joint_error"].max())
@@ -158,6 +159,9 @@ def compare(trials: Sequence[Trial]) -> list[Comparison]:
             note = f"{ratio:.3g} times smaller than with {coarse.steps} steps"
             if quantity != "torque" and fine.error(quantity) < 1e-9:
                 note = "as near as joints are closed: they alone determine it"
+            first = float(np.abs(fine.ours[quantity] - fine.exact[quantity])[:START_UP].max())
+            if first > fine.error(quantity):
+                note += f"; without the first {START_UP} steps, which begin with {first:.3g} {unit}"
             rows.append(
                 Comparison(f"largest error of the {quantity}, {name}", None, fine.error(quantity), unit, note)
             )
@@ -187,17 +191,24 @@ def _motion(trials: Sequence[Trial]) -> Figure:
             trial = next(trial for trial in trials if trial.scheme == scheme)  # the coarsest: it shows most
             turned = np.degrees(trial.angle[quantity][START_UP:] % (2.0 * math.pi))
             label = f"{scheme}, {trial.steps} steps in a turn"
-            order, ours = np.argsort(turned), trial.ours[quantity][START_UP:]
-            ax.plot(turned[order], ours[order], color=colour, linewidth=1.2, label=label)
+            turns = np.flatnonzero(np.diff(turned) < 0.0) + 1  # the line is broken where a turn ends
+            turned, ours = (
+                np.insert(part, turns, np.nan) for part in (turned, trial.ours[quantity][START_UP:])
+            )
+            ax.plot(turned, ours, color=colour, linewidth=1.2, label=label)
+            first = np.degrees(trial.angle[quantity][:START_UP] % (2.0 * math.pi))
+            ax.plot(first, trial.ours[quantity][:START_UP], "x", color=colour, markersize=4)
         where = "slider" if quantity != "torque" else "driver"
         ax.set(xlabel="crank angle in degrees", ylabel=f"{quantity} in {unit}", xlim=(0.0, 360.0))
         ax.set(title=f"{quantity} of the {where}", xticks=np.arange(0, 361, 90))
-    legend_below(figure, 4)
+    axes[-1].plot([], [], "x", color=DARK_GREY, markersize=4, label=f"the first {START_UP} steps")
+    legend_below(figure, 5)
     return figure
 
 
 def _convergence(trials: Sequence[Trial]) -> Figure:
     """Largest errors against the step."""
+    label = "first and second order, through the shortest step"
     figure, axes = new_axes((14.0, 4.6), columns=3)
     for ax, (quantity, unit) in zip(axes, QUANTITIES.items(), strict=True):
         for scheme in SCHEMES:
@@ -207,9 +218,9 @@ def _convergence(trials: Sequence[Trial]) -> Figure:
             look: dict[str, Any] = {"color": _COLOURS[scheme], "marker": _MARKERS[scheme], "markersize": 7}
             ax.loglog(step, error, linewidth=1.6, label=scheme, **look)
             for order in (1, 2) if error[-1] > 1e-9 else ():
-                label = "first and second order, through the shortest step"
                 guide = error[-1] * (step / step[-1]) ** order
-                ax.loglog(step, guide, ":", color=LIGHT_GREY, linewidth=1.2, label=label, zorder=1)
+                ax.loglog(step, guide, ":", color=DARK_GREY, linewidth=1.0, zorder=3)
+        ax.loglog([], [], ":", color=DARK_GREY, linewidth=1.0, label=label)
         every = sorted({TURN / trial.steps for trial in trials})
         ax.set_xticks(every, [f"{1e3 * step:.3g}" for step in every])
         ax.minorticks_off()

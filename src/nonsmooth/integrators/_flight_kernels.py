@@ -30,11 +30,11 @@ class Flight(NamedTuple):
 
 
 @allocating_kernel
-def fly(bodies, state, table, near, flight, panels, factor, step, closed, half, end):
+def fly(bodies, state, table, near, flight, panels, factor, step, closed, half, end, impulses):
     """Move the state by a flight of one step, with impulses at its beginning such that it closes.
 
     `half` (n, 6) is the velocity at the beginning, to which the impulses are added, and `end` becomes that at
-    the end.
+    the end; `impulses` (b,) become the sum of what was added, in N·s or N·m·s.
     The matrix is that of the beginning. Returns whether all rows are within `closed` (m or rad).
     """
     count = near.shape[0]
@@ -42,6 +42,7 @@ def fly(bodies, state, table, near, flight, panels, factor, step, closed, half, 
     error = np.empty(flight.chosen.shape[0])
     position, quaternion, rotation = state.position.copy(), state.quaternion.copy(), state.rotation.copy()
     last = math.inf
+    impulses[:] = 0.0
     for _ in range(_ITERATIONS):
         end[:] = half
         drift(bodies, state, end, step)
@@ -62,6 +63,7 @@ def fly(bodies, state, table, near, flight, panels, factor, step, closed, half, 
         solve(panels, factor, right)
         for j in range(error.shape[0]):
             error[j] = flight.root[j] * right[flight.number[j]]
+            impulses[j] += error[j]
         add_impulses(flight.pairs, flight.columns, error, bodies, half)
     return False
 

@@ -40,7 +40,7 @@ _WRONG_SPEED = 1e-6
 """Part of the speeds by which joint rows may contradict each other on velocity level."""
 
 
-def assemble(system: System, *, hold: Sequence[int | str] = (), time: float = 0.0) -> System:
+def assemble(system: System, *, hold: int | str | Sequence[int | str] = (), time: float = 0.0) -> System:
     """Return a copy of the system whose joints are closed and whose velocities the joints allow.
 
     The bodies move as little as possible in the metric of their masses, from where they are: a mechanism
@@ -48,14 +48,15 @@ def assemble(system: System, *, hold: Sequence[int | str] = (), time: float = 0.
 
     Args:
         system: bodies and joints, apart from each other.
-        hold: bodies, by index or name, that stay where they are, with the velocities that they have.
+        hold: a body or several, by index or name, that stay where they are and keep their velocities.
         time: s, for drivers.
 
     Raises:
         ProblemError: if a constraint cannot be met; it names the one that stays open most.
     """
     system = system.copy()
-    task = _Assembly(system, [system.index(body) for body in hold])
+    held = (hold,) if isinstance(hold, str | int) else hold
+    task = _Assembly(system, [system.index(body) for body in held])
     task.close(time)
     task.set_velocities(time)
     return system
@@ -65,8 +66,20 @@ def check_assembled(system: System, time: float = 0.0) -> None:
     """Raise unless every joint is closed, to `ASSEMBLED`, and drivers agree, when a run begins."""
     task = _Assembly(system, [])
     gaps = task.violations(task.rows(), time)
-    task.complain(gaps, ASSEMBLED * task.size(), "close the assembly first, with ns.assemble(system)")
+    task.complain(
+        gaps,
+        ASSEMBLED * task.size(),
+        "close the assembly first, with ns.assemble(system), or assemble = true in a scene file",
+    )
     task.allowed_velocities(time, np.zeros((system.count, 6)))
+    anchors = system.joints.anchors(system.position, system.quaternion)
+    _, axes = system.joints.frames(system.position, system.quaternion)
+    for number, (joint, apart, frame) in enumerate(
+        zip(system.joints, anchors[:, 1] - anchors[:, 0], axes, strict=True)
+    ):
+        objection = joint.objection(apart, frame[:, Z])
+        if objection is not None:
+            raise ProblemError(f"{system.joints.label(number)} {objection}")
 
 
 class _Assembly:
@@ -184,9 +197,16 @@ class _Assembly:
         worst = int(np.argmax(np.abs(left))) if len(left) else 0
         if len(left) and abs(left[worst]) > _WRONG_SPEED * scale:
             table = mechanism.table
+            also = [
+                table.labels[i]
+                for i in np.flatnonzero(np.abs(left) > 0.1 * abs(left[worst]))
+                if table.labels[i] != table.labels[worst]
+            ]
+            with_others = f" (together with {', '.join(dict.fromkeys(also))})" if also else ""
             raise ProblemError(
                 f"{table.labels[worst]} asks for a speed that the other joints and drivers contradict by "
-                f"{abs(left[worst]):.3g} {table.units[worst]}/s: take out a driver, or change its motion"
+                f"{abs(left[worst]):.3g} {table.units[worst]}/s{with_others}: take out a driver, or change "
+                "its motion"
             )
         return velocity
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.errors import ProblemError
 from nonsmooth.integrators.outcome import JointOutcome
-from nonsmooth.integrators.reactions import Reactions, reactions_of
+from nonsmooth.integrators.reactions import Reactions, no_reactions, reactions_of
 from nonsmooth.model.system import System
 from nonsmooth.solvers.solution import Solution
 
@@ -64,8 +64,10 @@ class Frame:
         not determine them: then these are the ones of least norm, see `Reactions`. With
         `minimum_norm=False` they are what the solver happened to find, at no cost.
         """
-        if self.joints is None:
+        if len(self.system.joints) == 0:
             raise ProblemError("this system has no joints: reactions are those of joints, see add_joint")
+        if self.joints is None:
+            return no_reactions(self.system)
         return reactions_of(self.system, self.solution, self.joints, minimum_norm)
 
     def force_on(self, body: int) -> Floats:

@@ -106,13 +106,13 @@ class RattleStep:
         flown = self._fly(state, t, half)
         if flown is None:
             return None
-        end, half = flown
+        end, half, impulses = flown
         kernels.take_velocity(bodies, state, end + half - start)  # for forces that depend on velocities
         kernels.kick(bodies, state, self._system.forces(t + h), 0.5 * h, end)
-        return self._finish(state, t + h, end)
+        return self._finish(state, t + h, end, impulses)
 
-    def _fly(self, state: State, t: float, half: Floats) -> tuple[Floats, Floats] | None:
-        """Free flight to where the joints are closed; returns the velocities at its end and its beginning.
+    def _fly(self, state: State, t: float, half: Floats) -> tuple[Floats, Floats, Floats] | None:
+        """Free flight to where the joints are closed; returns the velocities at its end and its beginning, λ.
 
         The impulses λ are found by Newton's method with the matrix of the beginning, which is enough but for
         singular positions.
@@ -122,7 +122,7 @@ class RattleStep:
             end = half.copy()
             kernels.drift(bodies, state, end, h)
             kernels.set_rotations(state.quaternion, state.rotation)
-            return end, half
+            return end, half, np.zeros(0)
         place, chosen = self._place_at(state), self._chosen
         joints, rows = place.system.joints, place.rows.rows
         if joints is None:  # a factor of all joints would be too large
@@ -136,6 +136,7 @@ class RattleStep:
             rows.bodies[chosen], rows.rows[chosen], rows.columns[chosen], target[chosen],
         )  # fmt: skip
         half_given, end, rotation = half.copy(), np.empty_like(half), state.rotation.copy()
+        impulses = np.empty(len(chosen))
         near = self._system.joints.angles
         if flight_kernels.fly(
             bodies,
@@ -149,15 +150,16 @@ class RattleStep:
             closed,
             half,
             end,
+            impulses,
         ):
-            return end, half
+            return end, half, impulses
         state.position[:], state.quaternion[:] = place.position, place.quaternion
         state.rotation[:] = rotation
         return self._fly_through(state, flight, half_given, closed)
 
     def _fly_through(
         self, state: State, flight: flight_kernels.Flight, half: Floats, closed: float
-    ) -> tuple[Floats, Floats] | None:
+    ) -> tuple[Floats, Floats, Floats] | None:
         """The same near a singular position, with Newton's own matrix G(q⁺)ᵀM⁻¹G(q) and least squares.
 
         There λ changes its sign from one step to the next, and with it the matrix what it says.
@@ -166,7 +168,7 @@ class RattleStep:
             return None
         bodies, mechanism, h = self._bodies, self._mechanism, self._step
         before = State(*(part.copy() for part in state))
-        count, last = len(bodies.mass), np.inf
+        count, last, impulses = len(bodies.mass), np.inf, np.zeros(len(flight.chosen))
         columns = columns_matrix(flight.pairs, flight.columns, count).toarray()
         for _ in range(_ITERATIONS):
             end = half.copy()
@@ -176,7 +178,7 @@ class RattleStep:
             error = np.empty(len(flight.chosen))
             worst = float(flight_kernels.errors(flight, now.value, half, h, error))
             if worst <= 0.01 * closed or (worst <= closed and worst >= 0.5 * last):
-                return end, half
+                return end, half, impulses
             last = worst
             for part, old in zip(state, before, strict=True):
                 part[:] = old
@@ -185,6 +187,7 @@ class RattleStep:
             matrix = columns_matrix(flight.pairs, reached, count).toarray()
             change = np.linalg.lstsq(matrix.T @ columns, -error / h, rcond=_SINGULAR)[0]
             joint_kernels.add_impulses(flight.pairs, flight.columns, change, bodies, half)
+            impulses += change
         return None
 
     def _place_at(self, state: State) -> _Place:
@@ -203,8 +206,8 @@ class RattleStep:
         position, quaternion = state.position.copy(), state.quaternion.copy()
         return _Place(rows, JointSystem(problem), position, quaternion)
 
-    def _finish(self, state: State, t: float, end: Floats) -> Outcome | None:
-        """Bring the velocities onto the joints at time t (s) at the end of the step."""
+    def _finish(self, state: State, t: float, end: Floats, first: Floats) -> Outcome | None:
+        """Bring the velocities onto the joints at time t (s) at the end of the step; `first` is λ (b,)."""
         mechanism, bodies = self._mechanism, self._bodies
         momentum = np.empty_like(end)
         kernels.momentum_of(bodies, end, momentum)
@@ -223,10 +226,10 @@ class RattleStep:
         outcome = None
         if mechanism.count:
             impulses = np.zeros(mechanism.count)
-            impulses[self._bilateral] = solution.joint_impulses
+            impulses[self._bilateral] = first + solution.joint_impulses  # λ + μ: all that acted in the step
             rows = mechanism.at(state) if place is None else place.rows
             position, quaternion = state.position.copy(), state.quaternion.copy()
-            outcome = JointOutcome(rows, impulses, 0.5 * self._step, self._bilateral, position, quaternion)
+            outcome = JointOutcome(rows, impulses, self._step, self._bilateral, position, quaternion)
         self._place = place
         energy = float(kernels.kinetic_energy(bodies, end))
         work = float(kernels.kinetic_energy(bodies, velocity)) - energy

@@ -25,7 +25,7 @@ class Reactions:
 
     Body A feels the opposite; with a `Coupling` the ground takes the rest. Drivers, motors, limits and dry
     friction of a joint are included; springs and torques that do not depend on the solution are not. The mean
-    over the step; in a smooth step of second order, over its second half, and right to first order.
+    over the step: in a smooth step of second order they are those of its middle, to second order.
 
     Where motion leaves reactions open (redundant joints), these are the ones with the least
     Σ |force|² + |torque|²/L² over all joints (drivers and the like counted on their own), and Σ |force|² over
@@ -68,6 +68,12 @@ def reactions_of(system: System, solution: Solution, outcome: JointOutcome, mini
     parts = np.split(forces[order], np.cumsum(np.bincount(element))[:-1])
     rows = dict(zip(names.tolist(), parts, strict=True))
     return Reactions(total[:, :3], total[:, 3:], length, rows, joints)
+
+
+def no_reactions(system: System) -> Reactions:
+    """Return the reactions of joints without rows, such as struts: none."""
+    count = len(system.joints)
+    return Reactions(np.zeros((count, 3)), np.zeros((count, 3)), math.nan, {}, system.joints)
 
 
 def _wrenches(system: System, outcome: JointOutcome) -> Floats:

@@ -69,6 +69,13 @@ class Joint(ABC):
         """Return the coordinates that can be driven and read, by name."""
         return {}
 
+    def objection(self, apart: Floats, axis: Floats) -> str | None:
+        """Say why the joint cannot work where the bodies are when a run begins; None if it can.
+
+        `apart` is the way from A's anchor to B's in m, `axis` the joint's axis, both (3,) in one frame.
+        """
+        return None
+
     def bodies(self, system: Bodies, label: str) -> tuple[int, int]:
         """Return the indices of A and B, −1 for the ground."""
         a, b = self._index(system, label, self.a), self._index(system, label, self.b)

@@ -22,6 +22,8 @@ from nonsmooth.model.joints.placement import (
 
 Floats = NDArray[np.float64]
 
+_MESH = 1e-3
+"""Part of the larger radius by which the pitch circles of gears may miss each other."""
 _COAXIAL = 1e-9
 """Distance of two axles below which they count as one, as a part of the larger radius."""
 
@@ -73,6 +75,18 @@ class Gear(PointJoint):
         """Return the rows that the joint keeps at zero."""
         a, b = self.radii
         return [place.gear(float(a), -float(b) if self.internal else float(b))]
+
+    def objection(self, apart: Floats, axis: Floats) -> str | None:
+        """Say if the pitch circles do not touch."""
+        a, b = self.radii
+        distance = float(np.linalg.norm(np.cross(axis, apart)))
+        wanted = abs(float(a) - float(b)) if self.internal else float(a) + float(b)
+        if abs(distance - wanted) <= _MESH * max(self.radii):
+            return None
+        return (
+            f"has axles {distance:.4g} m apart and pitch circles that touch at {wanted:.4g} m: change radii "
+            "or anchors, or use a Coupling for a belt"
+        )
 
     def _radii(self, label: str) -> tuple[float, float]:
         if not isinstance(self.radii, tuple | list) or len(self.radii) != 2:
