@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._options import whole
+from nonsmooth.complementarity import _lemke_kernels as kernels
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem._residual_kernels import JOINT
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers import _lemke_kernels as kernels
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.status import Status
 

@@ -1,0 +1,69 @@
+"""Complementarity problems in general: linear, nonlinear and mixed, with a certificate on every answer.
+
+import nonsmooth as ns
+
+problem = ns.complementarity.MCP(function, lower, upper, jacobian=jacobian)
+solution = ns.complementarity.solve(problem, tolerance=1e-10)
+print(solution.certificate)
+"""
+
+from __future__ import annotations
+
+from nonsmooth.complementarity import conditions, library
+from nonsmooth.complementarity.auto import Auto
+from nonsmooth.complementarity.base import Goal, Run, Solver
+from nonsmooth.complementarity.bounded_minimiser import BoundedMinimiser
+from nonsmooth.complementarity.box_trust_region import BoxTrustRegion
+from nonsmooth.complementarity.certificate import Certificate, certify
+from nonsmooth.complementarity.jacobians import check_jacobian
+from nonsmooth.complementarity.lemke import Lemke
+from nonsmooth.complementarity.problem import LCP, MCP, MNCP
+from nonsmooth.complementarity.projected_gauss_seidel import ProjectedGaussSeidel
+from nonsmooth.complementarity.semismooth_newton import SemismoothNewton
+from nonsmooth.complementarity.solution import Solution, SolveError, Statistics
+from nonsmooth.complementarity.solve import solve
+from nonsmooth.complementarity.status import Status
+from nonsmooth.errors import OptionError
+
+REGISTRY: dict[str, type[Solver]] = {
+    solver.name: solver
+    for solver in (
+        Auto, SemismoothNewton, BoxTrustRegion, BoundedMinimiser, Lemke, ProjectedGaussSeidel,
+    )
+}  # fmt: skip
+"""Every solver by its name on the command line."""
+
+
+def by_name(name: str) -> Solver:
+    """Return a solver with its default options."""
+    if name not in REGISTRY:
+        raise OptionError(f"solver {name!r} is not known: choose one of {', '.join(REGISTRY)}")
+    return REGISTRY[name]()
+
+
+__all__ = [
+    "LCP",
+    "MCP",
+    "MNCP",
+    "REGISTRY",
+    "Auto",
+    "BoundedMinimiser",
+    "BoxTrustRegion",
+    "Certificate",
+    "Goal",
+    "Lemke",
+    "ProjectedGaussSeidel",
+    "Run",
+    "SemismoothNewton",
+    "Solution",
+    "SolveError",
+    "Solver",
+    "Statistics",
+    "Status",
+    "by_name",
+    "certify",
+    "check_jacobian",
+    "conditions",
+    "library",
+    "solve",
+]

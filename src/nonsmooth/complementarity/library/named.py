@@ -1,0 +1,57 @@
+"""Every complementarity problem that has a name, with its starts and reference answers.
+
+Nothing here was computed by the package's own solvers: references are closed forms, or were found
+with PATH 5.2 and checked a second way, or with two methods of other libraries.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.complementarity.library.block import PROBLEMS as BLOCK
+from nonsmooth.complementarity.library.entry import NamedProblem
+from nonsmooth.complementarity.library.grasps import grasps
+from nonsmooth.complementarity.library.harker import PROBLEMS as HARKER
+from nonsmooth.complementarity.library.obstacle import PROBLEMS as OBSTACLE
+from nonsmooth.complementarity.library.optimal_control import PROBLEMS as OPTIMAL_CONTROL
+from nonsmooth.complementarity.library.scarf import PROBLEMS as SCARF
+from nonsmooth.complementarity.library.small import PROBLEMS as SMALL
+from nonsmooth.errors import OptionError
+
+Floats = NDArray[np.float64]
+
+
+def _starts(size: int) -> dict[str, Floats]:
+    return {"zero": np.zeros(size), "ones": np.ones(size)}
+
+
+_SOURCE = "Andreani et al. §4.2, the first of 200 instances"
+_GRASPS = (
+    NamedProblem(
+        "grasp-sliding", "two robots grasp a cube, both contacts slide", _SOURCE,
+        lambda: grasps(1)[0].sliding(), lambda: _starts(2),
+    ),
+    NamedProblem(
+        "grasp-rolling", "two robots grasp a cube, both contacts roll, Coulomb's cone", _SOURCE,
+        lambda: grasps(1)[0].rolling(), lambda: _starts(12),
+    ),
+    NamedProblem(
+        "grasp-pyramid", "two robots grasp a cube, both contacts roll, a pyramid", _SOURCE,
+        lambda: grasps(1)[0].pyramid(), lambda: _starts(10),
+    ),
+)  # fmt: skip
+
+NAMED: dict[str, NamedProblem] = {
+    problem.name: problem
+    for problems in (SMALL, HARKER, SCARF, OPTIMAL_CONTROL, OBSTACLE, BLOCK, _GRASPS)
+    for problem in problems
+}
+"""Every named problem."""
+
+
+def by_name(name: str) -> NamedProblem:
+    """Return a named problem."""
+    if name not in NAMED:
+        raise OptionError(f"problem {name!r} is not known: choose one of {', '.join(NAMED)}")
+    return NAMED[name]

@@ -1,0 +1,110 @@
+"""A quadratic, not necessarily convex, and its minimisation on a box without forming its matrix.
+
+The method is QUACAN of Friedlander and Martínez (SIAM J. Optim. 4, 1994) and Bielschowsky et al. (1997):
+conjugate gradients inside a face of the box; a face is left when the chopped gradient outweighs the gradient
+inside it; directions of negative curvature are followed to the boundary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from nonsmooth.complementarity import _quadratic_box_kernels as kernels
+from nonsmooth.complementarity._quadratic_box_kernels import SparseRows
+
+Floats = NDArray[np.float64]
+
+NO_ROWS = SparseRows(np.zeros(1, np.int32), np.empty(0, np.int32), np.empty(0))
+
+
+def rows_of(matrix: Any) -> SparseRows:
+    """The rows of a sparse or dense matrix."""
+    rows = sp.csr_array(matrix, dtype=float)
+    return SparseRows(rows.indptr.astype(np.int32), rows.indices.astype(np.int32), rows.data)
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """q(p) = gᵀp + ½ pᵀHp with H = JᵀJ + S, kept as J and S, either of which may be left out."""
+
+    gradient: Floats
+    """g (n,)."""
+    jacobian: SparseRows = NO_ROWS
+    """J (m, n)."""
+    symmetric: SparseRows = NO_ROWS
+    """S (n, n), both triangles."""
+
+    @property
+    def hessian(self) -> tuple[SparseRows, SparseRows]:
+        """J and S as the kernels take them."""
+        return self.jacobian, self.symmetric
+
+    @cached_property
+    def metric(self) -> Floats:
+        """Inverse of the diagonal of H, the preconditioner; where that is nothing, of a small number."""
+        found = np.empty(len(self.gradient))
+        kernels.diagonal(self.hessian, found)
+        largest = float(found.max(initial=0.0))
+        return 1.0 / np.maximum(found, 1e-12 * largest) if largest > 0.0 else np.ones_like(found)
+
+    def product(self, vector: Floats) -> Floats:
+        """Hv."""
+        out = np.empty_like(vector)
+        kernels.multiply(self.hessian, vector, out)
+        return out
+
+    def value(self, step: Floats) -> float:
+        """q(p)."""
+        return float(self.gradient @ step + 0.5 * step @ self.product(step))
+
+
+@dataclass(frozen=True)
+class QuadraticMinimum:
+    """What the minimisation of a quadratic on a box found."""
+
+    step: Floats
+    """p, within the box."""
+    change: float
+    """q(p), not positive."""
+    iterations: int
+    """ItQua of the paper's tables."""
+    products: int
+    """Products with H, MVP of the paper's tables."""
+    converged: bool
+    """Whether the projected gradient became as small as was asked for."""
+
+
+def minimise_quadratic(
+    quadratic: Quadratic,
+    lower: Floats,
+    upper: Floats,
+    *,
+    accuracy: float = 1e-8,
+    leave: float = 2.0,
+    max_products: int | None = None,
+) -> QuadraticMinimum:
+    """Minimise a quadratic on a box that holds p = 0, from there.
+
+    Args:
+        quadratic: q.
+        lower: lower bounds of p, none positive; finite where q may have negative curvature.
+        upper: upper bounds of p, none negative; finite likewise.
+        accuracy: end when the projected gradient is so many times as long as at the start.
+        leave: a face is left when the chopped gradient is so many times as long as the gradient inside it.
+        max_products: limit of products with H; 20 n + 2000, but no more than 50,000, unless given.
+
+    Returns:
+        A stationary point of q on the box, to the accuracy; the minimum where q is convex.
+    """
+    limit = min(20 * len(lower) + 2000, 50_000) if max_products is None else max_products
+    return QuadraticMinimum(
+        *kernels.minimise(
+            quadratic.hessian, quadratic.gradient, lower, upper, quadratic.metric, accuracy, leave, limit
+        )
+    )
