@@ -16,11 +16,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nonsmooth import collision, errors, integrators, io, library, model, problem, scenes, solvers
+    from nonsmooth import (
+        collision,
+        complementarity,
+        errors,
+        integrators,
+        io,
+        library,
+        model,
+        problem,
+        scenes,
+        solvers,
+    )
     from nonsmooth.integrators import assemble, simulate
     from nonsmooth.io import Recording, Trajectory
     from nonsmooth.model import System, joints
-    from nonsmooth.problem import Certificate, ContactProblem, Law, cones, pyramid
+    from nonsmooth.problem import Certificate, ContactProblem, Law, RobotContact, cones, pyramid
     from nonsmooth.solvers import Solution, SolveError, Status, solve
 
 __version__ = "0.1.0"
@@ -30,6 +41,7 @@ __all__ = [
     "ContactProblem",
     "Law",
     "Recording",
+    "RobotContact",
     "Solution",
     "SolveError",
     "Status",
@@ -37,6 +49,7 @@ __all__ = [
     "Trajectory",
     "assemble",
     "collision",
+    "complementarity",
     "cones",
     "errors",
     "integrators",
@@ -53,9 +66,23 @@ __all__ = [
     "solvers",
 ]
 
-_ROOMS = ("collision", "errors", "integrators", "io", "library", "model", "problem", "scenes", "solvers")
+_ROOMS = (
+    "collision",
+    "complementarity",
+    "errors",
+    "integrators",
+    "io",
+    "library",
+    "model",
+    "problem",
+    "scenes",
+    "solvers",
+)
 _HOME = {
-    **dict.fromkeys(("Certificate", "ContactProblem", "Law", "cones", "pyramid", "siconos_error"), "problem"),
+    **dict.fromkeys(
+        ("Certificate", "ContactProblem", "Law", "RobotContact", "cones", "pyramid", "siconos_error"),
+        "problem",
+    ),
     **dict.fromkeys(("Solution", "SolveError", "Status", "solve"), "solvers"),
     **dict.fromkeys(("Recording", "Trajectory"), "io"),
     **dict.fromkeys(("System", "joints"), "model"),

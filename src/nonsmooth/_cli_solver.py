@@ -12,14 +12,21 @@ from nonsmooth._cli_errors import advice
 from nonsmooth.errors import OptionError
 from nonsmooth.solvers import REGISTRY, Solver
 
+Kind = typing.TypeVar("Kind")
+
 
 def solver_with(name: str, pairs: Iterable[str]) -> Solver:
-    """Build a solver with options given as key=value."""
-    if name not in REGISTRY:
-        raise OptionError(f"there is no solver {name!r}: {advice(name, list(REGISTRY))}")
-    kind = REGISTRY[name]
+    """Build a solver of contact problems with options given as key=value."""
+    return built(REGISTRY, name, pairs)
+
+
+def built(registry: Mapping[str, type[Kind]], name: str, pairs: Iterable[str]) -> Kind:
+    """Build a solver of a registry with options given as key=value."""
+    if name not in registry:
+        raise OptionError(f"there is no solver {name!r}: {advice(name, list(registry))}")
+    kind = registry[name]
     hints = typing.get_type_hints(kind)
-    valid = {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+    valid = {field.name: hints[field.name] for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     return kind(**values_of("--option", f"solver {name} has no option", pairs, valid))
 
 

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from nonsmooth._cli_bench import BENCH_EXAMPLES, bench
 from nonsmooth._cli_errors import Commands, advice
+from nonsmooth._cli_mcp import MCP_EXAMPLES, list_complementarity, mcp
 from nonsmooth._cli_parts import check_target, compile_notice, examples, number, whole_number
 from nonsmooth._cli_record import RECORD_EXAMPLES, record_problems
 from nonsmooth._cli_run import INSPECT_EXAMPLES, RUN_EXAMPLES, inspect, run
@@ -29,7 +30,7 @@ from nonsmooth.view.console import ERR, OUT, progress_bar
 if TYPE_CHECKING:
     from nonsmooth.problem import ContactProblem
 
-_SECTIONS = ("scenes", "experiments", "solvers", "problems")
+_SECTIONS = ("scenes", "experiments", "solvers", "problems", "complementarity")
 
 
 # ---- the command itself -----------------------------------------------------------------------------
@@ -103,7 +104,7 @@ def _list(
         typer.Argument(metavar="SECTION", help=f"One of {', '.join(_SECTIONS)}; all if left out."),
     ] = None,
 ) -> None:
-    """Show the scenes, experiments, solvers and library problems that there are."""
+    """Show the scenes, experiments, solvers and problems that there are."""
     from nonsmooth.view.tables import name_list
 
     if section is not None and section not in _SECTIONS:
@@ -126,6 +127,8 @@ def _list(
 
         OUT.print(name_list("Problems", [(each.name, each.summary, each.source) for each in NAMED.values()]))
         _list_shipped()
+    if "complementarity" in shown:
+        list_complementarity()
 
 
 def _list_scenes() -> None:
@@ -303,6 +306,7 @@ app.command("run", epilog=RUN_EXAMPLES)(run)
 app.command("inspect", epilog=INSPECT_EXAMPLES)(inspect)
 app.command("record-problems", epilog=RECORD_EXAMPLES)(record_problems)
 app.command("bench", epilog=BENCH_EXAMPLES)(bench)
+app.command("mcp", epilog=MCP_EXAMPLES)(mcp)
 
 
 # ---- experiment -------------------------------------------------------------------------------------

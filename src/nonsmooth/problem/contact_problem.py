@@ -13,17 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem import _body_rows as by_body
 from nonsmooth.problem import _checks as check
+from nonsmooth.problem import mass as masses
 from nonsmooth.problem._residual_kernels import Cones, block_weights
 from nonsmooth.problem.laws import COULOMB, Law
 from nonsmooth.problem.layout import Layout
-from nonsmooth.problem.mass import (
-    BodyMass,
-    Mass,
-    MatrixMass,
-    body_masses,
-    check_mass_matrix,
-    mass_from_blocks,
-)
 from nonsmooth.problem.momentum import generalised_impulse, velocity_after
 from nonsmooth.problem.operator import DelassusOperator, ExplicitOperator, FactoredOperator, ProductOperator
 from nonsmooth.problem.scales import Scales
@@ -85,7 +78,7 @@ class ContactProblem:
     joint_bounds: Floats
     joint_free_velocity: Floats
     delassus: Any
-    _mass: Mass | None
+    _mass: masses.Mass | None
 
     def __init__(
         self,
@@ -174,6 +167,16 @@ class ContactProblem:
             f"{type(self.operator).__name__})"
         )
 
+    @classmethod
+    def from_pinocchio(cls, model: Any, data: Any, contacts: Any, **options: Any) -> ContactProblem:
+        """Return the problem of a Pinocchio robot's contacts: see `problem.robots.pinocchio_problem`.
+
+        `contacts` is a list of `RobotContact`; options are velocity, step, torque and law.
+        """
+        from nonsmooth.problem.robots import pinocchio_problem
+
+        return pinocchio_problem(model, data, contacts, **options)
+
     # ---- construction -------------------------------------------------------------------------
 
     def _init_from_delassus(
@@ -218,7 +221,7 @@ class ContactProblem:
                 f"mass has shape {blocks.shape}: with a jacobian of blocks give (bodies, 6, 6) or (bodies, 6)"
             )
         self.mass = blocks
-        body_mass = mass_from_blocks(blocks)
+        body_mass = masses.mass_from_blocks(blocks)
         self._mass = body_mass
         self.jacobian = check.array("jacobian", jacobian)
         count, sides, width, dofs = self.jacobian.shape
@@ -273,7 +276,7 @@ class ContactProblem:
                 f"mass has shape {self.mass.shape}: it must be square; blocks per body go with a jacobian "
                 "of blocks (contacts, 2, d, 6)"
             )
-        symmetric = check_mass_matrix(self.mass, allow_asymmetry)
+        symmetric = masses.check_mass_matrix(self.mass, allow_asymmetry)
         self.jacobian = check.matrix("jacobian", jacobian)
         if self.jacobian.shape[0] != size:
             raise ProblemError(
@@ -293,14 +296,14 @@ class ContactProblem:
         self._init_layout(np.zeros((joints, 1), dtype=np.int64), joint_bounds)
         both = by_body.stacked(self.jacobian, self.joint_jacobian)
         both.eliminate_zeros()
-        for body_mass in body_masses(self.mass) if symmetric else ():
+        for body_mass in masses.body_masses(self.mass) if symmetric else ():
             found = by_body.rows_by_body(body_mass, both, self.components, self.joint_bounds)
             if found is not None:
                 self.layout, pairs, rows = found
                 self._mass = body_mass
                 self.operator = FactoredOperator.of_rows(self.layout, body_mass, pairs, rows)
                 return
-        self._mass = MatrixMass(self.mass, symmetric)
+        self._mass = masses.MatrixMass(self.mass, symmetric)
         self.operator = ProductOperator(self.layout, self._mass, both)
 
     def _init_contacts(
@@ -399,7 +402,7 @@ class ContactProblem:
 
     def mass_matrix(self) -> Any:
         """M as a scipy sparse array."""
-        return self._mass.sparse() if isinstance(self._mass, BodyMass) else sp.csr_array(self.mass)
+        return self._mass.sparse() if isinstance(self._mass, masses.BodyMass) else sp.csr_array(self.mass)
 
     def row_matrix(self) -> Any:
         """[D G] as a scipy sparse array: one row per generalised velocity, one column per row."""

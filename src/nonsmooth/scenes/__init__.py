@@ -11,6 +11,7 @@ from nonsmooth.scenes.boxes import box_on_incline, box_pyramid, box_stack, box_w
 from nonsmooth.scenes.capsules import capsule_heap
 from nonsmooth.scenes.compaction import compaction
 from nonsmooth.scenes.filling import filling
+from nonsmooth.scenes.grasp import grasp
 from nonsmooth.scenes.linkages import (
     chain,
     door,
@@ -62,6 +63,7 @@ SCENES: dict[str, NamedScene] = {
         NamedScene("n-four-bar", "four-bar loops side by side, of equal links (IFToMM A02)", n_four_bar),
         NamedScene("bricard", "six bars on edges of a cube, redundant and movable (IFToMM A04)", bricard),
         NamedScene("door", "a door on more hinges than it needs", door),
+        NamedScene("grasp", "two SCARA robots that hold a cube (Andreani et al. §4.2)", grasp),
         NamedScene("stirrer", "a four-bar that stirs a bed of spheres with a paddle", stirrer),
     )
 }
@@ -85,6 +87,7 @@ __all__ = [
     "four_bar",
     "four_bar_grid",
     "governor",
+    "grasp",
     "n_four_bar",
     "newtons_cradle",
     "pendulum",

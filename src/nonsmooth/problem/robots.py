@@ -1,0 +1,333 @@
+"""From Pinocchio's robots to contact problems: `RobotContact` and what `ContactProblem.from_pinocchio` does.
+
+    pin.computeAllTerms(model, data, q, v)
+    foot = RobotContact("left_foot", normal=(0, 0, 1), friction=0.7, gap=0.002)
+    problem = ContactProblem.from_pinocchio(model, data, [foot], velocity=v, torque=tau, step=0.001)
+    v_next = solve(problem).velocity
+
+Pinocchio (`pin`) is imported when a problem is made, and not before. SI units.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nonsmooth.errors import MissingSolverError, ProblemError
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.problem.laws import COULOMB, Law
+
+Floats = NDArray[np.float64]
+
+_UNIT = 1e-6
+"""How far the length of a normal may be from 1, and its cosine with a tangent from 0."""
+_AT_REST = 1e-6
+"""m/s up to which a contact counts as neither opening, closing nor sliding on acceleration level."""
+_CLOSED = 1e-6
+"""Gap in m up to which a contact counts as closed on acceleration level."""
+_SAME = 1e-8
+"""Part by which velocities may differ that should be the same but for rounding."""
+_WORLD = 0
+"""Index of the joint that Pinocchio has for what does not move."""
+_CURE = "call pin.computeAllTerms(model, data, q, v) first"
+
+
+@dataclass(frozen=True)
+class RobotContact:
+    """A point at which a robot touches the world, another of its links, or an object in the same model.
+
+    The impulse acts on `frame` at `point`, the opposite one on `other`; its first component is along the
+    normal and never negative, the second one along t1 and the third one along t2 = n × t1.
+
+    Args:
+        frame: of the model, by name or index; the contact is on the body that it belongs to.
+        other: the frame on the other side; None, the default, is the world, which does not move.
+        normal: (3,) unit vector in the world's frame, towards the body of `frame`: (0, 0, 1) for a foot
+            on the floor.
+        friction: μ ≥ 0.
+        gap: distance of the surfaces along the normal in m; negative where they overlap.
+        point: (3,) in m in the world's frame; the origin of `frame` if not given.
+        tangent: (3,) unit vector t1 across the normal in the world's frame; chosen if not given.
+    """
+
+    frame: str | int
+    other: str | int | None = None
+    _: KW_ONLY
+    normal: ArrayLike
+    friction: float
+    gap: float = 0.0
+    point: ArrayLike | None = None
+    tangent: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        label = f"the contact of frame {self.frame!r}"
+        for name, frame in (("frame", self.frame), ("other", 0 if self.other is None else self.other)):
+            if not isinstance(frame, str | int | np.integer) or isinstance(frame, bool):
+                raise ProblemError(f"{name} is {frame!r}: give a frame's name or index")
+        normal = _direction(label, "normal", self.normal)
+        object.__setattr__(self, "normal", tuple(normal.tolist()))
+        if self.tangent is not None:
+            tangent = _direction(label, "tangent", self.tangent)
+            if abs(float(tangent @ normal)) > _UNIT:
+                raise ProblemError(
+                    f"tangent of {label} is {tangent.tolist()}, which is not across the normal "
+                    f"{normal.tolist()}: give a vector in the plane of contact, or none"
+                )
+            object.__setattr__(self, "tangent", tuple(tangent.tolist()))
+        if self.point is not None:
+            point = _three_numbers(label, "point", self.point)
+            object.__setattr__(self, "point", tuple(point.tolist()))
+        if not (math.isfinite(self.friction) and self.friction >= 0.0):
+            raise ProblemError(f"friction of {label} is {self.friction}: give a number, 0 or more")
+        if not math.isfinite(self.gap):
+            raise ProblemError(f"gap of {label} is {self.gap}: give a length in m")
+
+    def axes(self) -> Floats:
+        """Rows n, t1, t2 (3, 3) in the world's frame."""
+        normal = np.asarray(self.normal, dtype=float)
+        if self.tangent is None:
+            across = np.zeros(3)
+            across[int(np.argmin(np.abs(normal)))] = 1.0
+            tangent = np.cross(across, normal)
+        else:
+            tangent = np.asarray(self.tangent, dtype=float)
+            tangent = tangent - (tangent @ normal) * normal
+        tangent = tangent / np.linalg.norm(tangent)
+        return np.array([normal, tangent, np.cross(normal, tangent)])
+
+
+def pinocchio_problem(
+    model: Any,
+    data: Any,
+    contacts: Sequence[RobotContact],
+    *,
+    velocity: ArrayLike,
+    step: float | None = None,
+    torque: ArrayLike | None = None,
+    law: Law | str = COULOMB,
+) -> ContactProblem:
+    """Return the problem of a robot's contacts, from data that Pinocchio has computed.
+
+    Needs `pin.computeAllTerms(model, data, q, v)`, or crba, computeJointJacobians, forwardKinematics(q, v)
+    and nonLinearEffects one by one; changes nothing.
+
+    With a `step` h the problem is on velocity level: k = M v + h(τ − nle), the bias of a contact is its gap
+    divided by h, impulses are in N·s, and the solution's velocity is that after the step, for
+    q = pin.integrate(model, q, h * velocity).
+
+    Without one it is on acceleration level: k = τ − nle, the bias of a contact is J̇v, forces are in N, and
+    the solution's velocity is the acceleration. Its contacts must be closed and neither open, close nor
+    slide, and their points are taken as fixed to the bodies.
+
+    Args:
+        model: a pin.Model; a robot, or several of them and free objects appended to each other.
+        data: its pin.Data.
+        contacts: at least one.
+        velocity: v (nv,) that data was computed with, in m/s or rad/s.
+        step: h in s; None for accelerations.
+        torque: τ (nv,) in N or N·m: motors, and Jᵀf of other applied forces; zero if not given.
+        law: "coulomb" (default), "relaxed", "pyramid(8)", or a `Law`.
+    """
+    pin = _pinocchio()
+    _check_kind("model", model, pin.Model)
+    _check_kind("data", data, pin.Data)
+    if step is not None and not (math.isfinite(step) and step > 0.0):
+        raise ProblemError(f"step is {step}: give seconds, more than 0, or None for acceleration level")
+    if isinstance(contacts, RobotContact):
+        raise ProblemError("contacts is a single RobotContact: give a list, [contact]")
+    if len(contacts) == 0:
+        raise ProblemError(
+            "contacts is empty: without contacts pin.aba(model, data, q, v, tau) is the answer"
+        )
+    speed = _joint_vector("velocity", velocity, model.nv)
+    applied = np.zeros(model.nv) if torque is None else _joint_vector("torque", torque, model.nv)
+    mass = _mass_matrix(data, model)
+    _check_same_velocity(data, model, speed)
+    rows, bias, friction = [], [], []
+    for number, contact in enumerate(contacts):
+        if not isinstance(contact, RobotContact):
+            raise ProblemError(f"contacts[{number}] is {contact!r}: give a RobotContact")
+        place = _Place(pin, model, data, contact)
+        own = place.rows()
+        rows.append(own)
+        if step is None:
+            _check_rolling(number, contact, own @ speed)
+            bias.append(place.drift())
+        else:
+            bias.append(np.array([contact.gap / step, 0.0, 0.0]))
+        friction.append(contact.friction)
+    pull = applied - np.asarray(data.nle)
+    return ContactProblem(
+        mass=mass,
+        jacobian=np.vstack(rows).T,
+        components=3,
+        momentum=pull if step is None else mass @ speed + step * pull,
+        bias=np.concatenate(bias),
+        friction=friction,
+        law=law,
+    )
+
+
+class _Place:
+    """Where a contact is: its point, its axes, and the joints that carry its two sides."""
+
+    def __init__(self, pin: Any, model: Any, data: Any, contact: RobotContact) -> None:
+        self._pin, self._model, self._data = pin, model, data
+        frame = model.frames[_frame_index(model, contact.frame)]
+        self._joints = [(frame.parentJoint, 1.0)]
+        if contact.other is not None:
+            other = model.frames[_frame_index(model, contact.other)]
+            if other.parentJoint == frame.parentJoint:
+                raise ProblemError(
+                    f"frames {contact.frame!r} and {contact.other!r} are on the same body: they do not move "
+                    "against each other, so that there is nothing to solve"
+                )
+            self._joints.append((other.parentJoint, -1.0))
+        if contact.point is None:
+            origin = data.oMi[frame.parentJoint].act(frame.placement).translation
+            self._point = np.array(origin)
+        else:
+            self._point = np.asarray(contact.point, dtype=float)
+        self._axes = contact.axes()
+
+    def rows(self) -> Floats:
+        """Dᵀ (3, nv): velocity of `frame` relative to `other` at the point, along n, t1, t2."""
+        total = np.zeros((3, self._model.nv))
+        for joint, sign in self._joints:
+            if joint != _WORLD:
+                found = self._pin.getJointJacobian(self._model, self._data, joint, self._pin.WORLD)
+                spatial = np.asarray(found)
+                # Velocity of the point p of a body: that of the point at the world's origin, and ω × p.
+                total += sign * (spatial[:3] + np.cross(spatial[3:].T, self._point).T)
+        return self._axes @ total
+
+    def drift(self) -> Floats:
+        """J̇v (3,) in m/s²: the relative acceleration at the point without joint accelerations."""
+        total = np.zeros(3)
+        for joint, sign in self._joints:
+            if joint != _WORLD:
+                place = self._data.oMi[joint]
+                moving, turning = place.act(self._data.v[joint]), place.act(self._bias(joint))
+                carried = moving.linear + np.cross(moving.angular, self._point)
+                total += sign * (turning.linear + np.cross(turning.angular, self._point))
+                total += sign * np.cross(moving.angular, carried)
+        return self._axes @ total
+
+    def _bias(self, joint: int) -> Any:
+        """Spatial acceleration of a joint's body, in its frame, where no joint accelerates.
+
+        By recursion from what forward kinematics left: Pinocchio's dJ leaves out the joints' own bias, which
+        those with changing axes have, and its a_gf holds whatever was computed last.
+        """
+        if joint == _WORLD:
+            return self._pin.Motion.Zero()
+        data, own = self._data, self._data.joints[joint]
+        carried = data.liMi[joint].actInv(self._bias(self._model.parents[joint]))
+        return carried + own.c + data.v[joint].cross(own.v)
+
+
+def _pinocchio() -> Any:
+    try:
+        pinocchio = importlib.import_module("pinocchio")
+    except ImportError:
+        raise MissingSolverError(
+            "Pinocchio is not installed, and robots are read through it: pip install pin "
+            '(or pip install "nonsmooth[robots]")'
+        ) from None
+    if not hasattr(pinocchio, "computeAllTerms"):
+        raise MissingSolverError(
+            "the module pinocchio that is installed is not the robotics library: pip uninstall pinocchio, "
+            "then pip install pin"
+        )
+    return pinocchio
+
+
+def _frame_index(model: Any, frame: str | int) -> int:
+    if isinstance(frame, str):
+        if not model.existFrame(frame):
+            names = [repr(each.name) for each in model.frames]
+            shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+            raise ProblemError(f"frame {frame!r} is not in the model: choose one of {shown}")
+        return int(model.getFrameId(frame))
+    if not 0 <= frame < model.nframes:
+        raise ProblemError(f"frame {frame} is not in the model, which has frames 0 to {model.nframes - 1}")
+    return int(frame)
+
+
+def _mass_matrix(data: Any, model: Any) -> Floats:
+    upper = np.triu(np.asarray(data.M))
+    if upper.shape != (model.nv, model.nv):
+        raise ProblemError(
+            f"data has a mass matrix of shape {upper.shape} and the model {model.nv} velocities: "
+            "data must come from model.createData() of this model"
+        )
+    if not np.isfinite(upper).all():
+        raise ProblemError(f"data has a mass matrix that is not finite: {_CURE}, with finite q and v")
+    if not np.any(upper) or not np.any(np.asarray(data.J)):
+        raise ProblemError(f"data holds no mass matrix or no Jacobians: {_CURE}")
+    return np.asarray(upper + np.triu(upper, 1).T)
+
+
+def _check_same_velocity(data: Any, model: Any, velocity: Floats) -> None:
+    """Raise where the bodies' velocities in data are not those that Jacobians and `velocity` give."""
+    jacobian, found = np.asarray(data.J), np.zeros((model.njoints, 6))
+    for joint in range(1, model.njoints):
+        first, count = model.idx_vs[joint], model.nvs[joint]
+        own = jacobian[:, first : first + count] @ velocity[first : first + count]
+        found[joint] = found[model.parents[joint]] + own
+        theirs = np.asarray(data.oMi[joint].act(data.v[joint]).vector)
+        if np.abs(found[joint] - theirs).max() > _SAME * (1.0 + np.abs(found[joint]).max()):
+            raise ProblemError(
+                f"velocity is not the one that data was computed with (joint {model.names[joint]!r} is the "
+                f"first that moves otherwise): {_CURE}, with the same v"
+            )
+
+
+def _check_rolling(number: int, contact: RobotContact, speed: Floats) -> None:
+    if contact.gap > _CLOSED:
+        raise ProblemError(
+            f"contacts[{number}] (frame {contact.frame!r}) is open by {contact.gap:g} m: on acceleration "
+            "level contacts are closed; leave it out, or give a step"
+        )
+    fastest = float(np.abs(speed).max())
+    if fastest > _AT_REST:
+        raise ProblemError(
+            f"contacts[{number}] (frame {contact.frame!r}) moves at {fastest:.3g} m/s: on acceleration "
+            "level a contact neither opens, closes nor slides; leave it out, or give a step"
+        )
+
+
+def _check_kind(name: str, value: Any, kind: Any) -> None:
+    if not isinstance(value, kind):
+        raise ProblemError(f"{name} is a {type(value).__name__}: give a pin.{kind.__name__}")
+
+
+def _joint_vector(name: str, values: ArrayLike, size: int) -> Floats:
+    array = np.asarray(values, dtype=float)
+    if array.shape != (size,):
+        raise ProblemError(f"{name} has shape {array.shape} and the model has nv = {size} velocities")
+    if not np.isfinite(array).all():
+        raise ProblemError(f"{name} has numbers that are not finite")
+    return array
+
+
+def _three_numbers(label: str, name: str, values: ArrayLike) -> Floats:
+    array = np.asarray(values, dtype=float)
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise ProblemError(f"{name} of {label} is {values!r}: give three finite numbers")
+    return array
+
+
+def _direction(label: str, name: str, values: ArrayLike) -> Floats:
+    array = _three_numbers(label, name, values)
+    length = float(np.linalg.norm(array))
+    if abs(length - 1.0) > _UNIT:
+        cure = f": give {(array / length).tolist()}" if length > 0.0 else ""
+        raise ProblemError(f"{name} of {label} has length {length:.6g} and not 1{cure}")
+    return array / length
