@@ -222,7 +222,7 @@ class Trajectory:
     def reactions(self, number: int) -> RecordedReactions:
         """Read what joints did in one frame; negative numbers count from the end."""
         if not self.has_reactions:
-            cure = "record with joints=True (run --reactions)" if len(self.joints) else "the run has no joints"
+            cure = "record with joints=True, --reactions" if len(self.joints) else "the run has no joints"
             raise OptionError(f"reactions were not recorded in {self.path}: {cure}")
         row = self._row(number)
         parts = {name: self._read(f"reactions/{name}", row) for name in (*REACTIONS, "row_force")}
