@@ -17,6 +17,7 @@ from nonsmooth.complementarity.base import Evaluations
 from nonsmooth.complementarity.bounded_minimiser import METHODS, BoundedMinimiser
 from nonsmooth.complementarity.box_trust_region import BoxTrustRegion, TrustRegionOptions
 from nonsmooth.complementarity.box_trust_region import minimise as minimise_on_box
+from nonsmooth.complementarity.library import optimal_control
 from nonsmooth.complementarity.problem import LCP, MCP, MNCP
 from nonsmooth.complementarity.quadratic_on_box import Quadratic, minimise_quadratic, rows_of
 from nonsmooth.complementarity.reformulation import Reformulation
@@ -501,3 +502,10 @@ def test_the_same_minimum_as_a_library_where_there_is_no_solution() -> None:
     assert found.status is Status.STATIONARY
     assert found.statistics.history[-1].merit == pytest.approx(known.fun, abs=1e-8)
     assert known.fun == pytest.approx(0.5, abs=1e-8)
+
+
+def test_the_time_limit_holds_inside_a_quadratic():
+    """One quadratic of this problem may take 50,000 products, some 20 s."""
+    solution = solve(optimal_control(1000, (15.0, 5.0)), BoxTrustRegion(), time_limit=0.5, throw=False)
+    assert solution.status is Status.TIME_LIMIT
+    assert solution.statistics.time < 5.0

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nonsmooth._options import positive, whole
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.status import Status
-from nonsmooth.errors import UnsupportedError
+from nonsmooth.errors import MissingSolverError, UnsupportedError
 
 Floats = NDArray[np.float64]
 
@@ -117,9 +117,9 @@ class Solver(ABC):
             )
 
     def takes(self, problem: MCP) -> bool:
-        """Tell whether the method can take this problem."""
+        """Tell whether the method can take this problem here."""
         try:
             self.check(problem)
-        except UnsupportedError:
+        except (UnsupportedError, MissingSolverError):
             return False
         return True

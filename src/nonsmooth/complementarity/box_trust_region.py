@@ -8,6 +8,8 @@ iteration minimises a quadratic on a box. `TrustRegion` and `minimise` take any 
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
@@ -18,7 +20,12 @@ from nonsmooth._options import choice, positive, whole
 from nonsmooth.complementarity.base import Evaluations, Goal, Run, Solver
 from nonsmooth.complementarity.certificate import residual_of
 from nonsmooth.complementarity.problem import MCP
-from nonsmooth.complementarity.quadratic_on_box import NO_ROWS, Quadratic, minimise_quadratic
+from nonsmooth.complementarity.quadratic_on_box import (
+    NO_ROWS,
+    Quadratic,
+    default_products,
+    minimise_quadratic,
+)
 from nonsmooth.complementarity.reformulation import Reformulation
 from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import OptionError
@@ -36,6 +43,8 @@ _ROUNDED = 1e-24
 """Relative objective below which a stationary point is one of rounding."""
 _FACES, _LAST_ACCURACY = 3, 1e-12
 """Most faces that are tried at the end, and the accuracy of the least squares there."""
+_TRIED = 200
+"""Products by which the time of one is judged, where time is limited."""
 _LARGEST_REFINED = 200
 """Most variables for which "adaptive" takes differences of Jacobians."""
 
@@ -97,10 +106,20 @@ class TrustRegionOptions:
 
 
 class TrustRegion:
-    """The method at work: a point, its value and the radius; `iterate` goes to the next point."""
+    """The method at work: a point, its value and the radius; `iterate` goes to the next point.
 
-    def __init__(self, objective: Objective, x: Floats, value: float, options: TrustRegionOptions) -> None:
-        self.objective, self.options = objective, options
+    `time_left` tells how many seconds there are; a quadratic is left when they are over.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        x: Floats,
+        value: float,
+        options: TrustRegionOptions,
+        time_left: Callable[[], float] = lambda: math.inf,
+    ) -> None:
+        self.objective, self.options, self._time_left = objective, options, time_left
         self.x, self.value = x, value
         self.radius = options.first_radius
         self.inner_iterations = 0
@@ -108,6 +127,8 @@ class TrustRegion:
         self.products = 0
         """Products with Hessians so far, MVP."""
         self._first_promise: float | None = None
+        self._seconds = 0.0
+        """Spent on products so far."""
 
     def iterate(self) -> Status | None:
         """Go to the next point: None, or STATIONARY, STALLED or UNDEFINED where there is none."""
@@ -126,14 +147,16 @@ class TrustRegion:
         noise = _ROUNDING * abs(self.value)
         refinable, failure = True, Status.STALLED
         while self.radius > options.smallest_radius:
+            began = time.perf_counter()
             found = minimise_quadratic(
                 quadratic,
                 np.maximum(objective.lower - self.x, -self.radius * reach),
                 np.minimum(objective.upper - self.x, self.radius * reach),
                 accuracy=accuracy,
                 leave=options.leave,
-                max_products=options.max_products,
+                max_products=self._most_products(),
             )
+            self._seconds += time.perf_counter() - began
             self.inner_iterations += found.iterations
             self.products += found.products
             if not found.change < 0.0:
@@ -154,6 +177,18 @@ class TrustRegion:
             quadratic = quadratic if better is None else better
             self.radius = _SHRINK * min(length, self.radius)
         return failure
+
+    def _most_products(self) -> int | None:
+        """Products that the options allow and that there is time for."""
+        left = self._time_left()
+        if math.isinf(left):
+            return self.options.max_products
+        most = (
+            default_products(len(self.x)) if self.options.max_products is None else self.options.max_products
+        )
+        if self.products < _TRIED:
+            return min(most, _TRIED)
+        return max(1, min(most, int(left * self.products / self._seconds)))
 
     def _resize(self, ratio: float, length: float) -> None:
         if ratio < _POOR:
@@ -280,7 +315,8 @@ class _BoxRun(Run):
         self._two = _ProblemTwo(form, self.evaluate, solver.hessian)
         x, self.merit = self._two.evaluate_known(form.with_slacks(self.point), self.value)
         self._first = self.merit
-        self._method = TrustRegion(self._two, x, self.merit, solver)
+        time_left = self.time_left if math.isfinite(goal.time_limit) else lambda: math.inf
+        self._method = TrustRegion(self._two, x, self.merit, solver, time_left)
 
     def advance(self, count: int) -> int:
         """One accepted step; where there is none any more, the last digits in a face."""

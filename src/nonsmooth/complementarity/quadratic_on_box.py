@@ -64,6 +64,11 @@ class Quadratic:
         return float(self.gradient @ step + 0.5 * step @ self.product(step))
 
 
+def default_products(size: int) -> int:
+    """Limit of products for one quadratic of so many variables."""
+    return min(20 * size + 2000, 50_000)
+
+
 @dataclass(frozen=True)
 class QuadraticMinimum:
     """What the minimisation of a quadratic on a box found."""
@@ -102,7 +107,7 @@ def minimise_quadratic(
     Returns:
         A stationary point of q on the box, to the accuracy; the minimum where q is convex.
     """
-    limit = min(20 * len(lower) + 2000, 50_000) if max_products is None else max_products
+    limit = default_products(len(lower)) if max_products is None else max_products
     return QuadraticMinimum(
         *kernels.minimise(
             quadratic.hessian, quadratic.gradient, lower, upper, quadratic.metric, accuracy, leave, limit

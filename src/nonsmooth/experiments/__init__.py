@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from nonsmooth.errors import OptionError
+from nonsmooth.experiments.andreani_grasps import ANDREANI_GRASPS
+from nonsmooth.experiments.andreani_mcplib import ANDREANI_MCPLIB
+from nonsmooth.experiments.andreani_pyramid import ANDREANI_PYRAMID
+from nonsmooth.experiments.andreani_solvers import ANDREANI_SOLVERS
 from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
 from nonsmooth.experiments.catenary import CATENARY
 from nonsmooth.experiments.double_pendulum import DOUBLE_PENDULUM
@@ -28,6 +32,10 @@ REGISTRY: dict[str, Experiment] = {
         MELANZ_COMPACTION,
         MELANZ_SCALING,
         STUDER_BLOCK,
+        ANDREANI_MCPLIB,
+        ANDREANI_GRASPS,
+        ANDREANI_PYRAMID,
+        ANDREANI_SOLVERS,
         IFTOMM_PENDULUM,
         IFTOMM_FOUR_BAR,
         IFTOMM_SQUEEZER,

@@ -1,0 +1,153 @@
+"""How fast complementarity problems are solved: large optimal control, the libraries' methods, and Lemke.
+
+    python benchmarks/complementarity.py
+
+1. Bertsekas' optimal control problem with N = 100 to 10,000 steps (5N variables; problem (2) of Andreani
+   et al. has 7N): CPU time of each method, how many times the fastest's it is in the same run, and the
+   exponent of growth. A dash: not taken, or not solved within the limit and so not tried on larger N.
+2. The same methods over the small named problems: total time and how many they solve.
+3. Lemke's method beside quantecon's, where that is installed, on random problems with positive definite M.
+
+CPU times of one thread; the least of several runs where a run is short.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from importlib.util import find_spec
+
+import numpy as np
+
+from _bench import best_time, machine
+from nonsmooth.complementarity import LCP, REGISTRY, BoundedMinimiser, Lemke, Solver, Status, solve
+from nonsmooth.complementarity.bounded_minimiser import METHODS as MINIMISERS
+from nonsmooth.complementarity.library import NAMED, optimal_control
+from nonsmooth.complementarity.library.optimal_control import SIZES, start_of_family
+
+STEPS = SIZES[1:]
+LIMIT = 30.0
+"""CPU time in s after which a method is stopped."""
+TOLERANCE = 1e-9
+PIVOTING_SIZES = (10, 50, 200, 500)
+INITIAL = (15.0, 5.0)
+DENSE, DENSE_STEPS = ("slsqp", "trust-constr", "fides"), 100
+"""Minimisers that build dense matrices of 7N variables, and the N up to which they are tried."""
+
+
+def methods() -> dict[str, Solver]:
+    """The registry's methods, and the libraries' minimisers on problem (2)."""
+    own = {name: kind() for name, kind in REGISTRY.items() if kind is not BoundedMinimiser}
+    installed = [name for name in MINIMISERS if name != "fides" or find_spec("fides")]
+    return own | {name: BoundedMinimiser(method=name) for name in installed}
+
+
+def control_time(solver: Solver, steps: int) -> float:
+    """Least CPU time in s of up to three runs; NaN where the problem is not taken or not solved."""
+    problem, start = optimal_control(steps, INITIAL), start_of_family(INITIAL, steps)
+    if not solver.takes(problem):
+        return math.nan
+    least = math.inf
+    for _ in range(3):
+        began = time.process_time()
+        found = solve(problem, solver, tolerance=TOLERANCE, time_limit=LIMIT, start=start, throw=False)
+        spent = time.process_time() - began
+        if found.status is not Status.SOLVED:
+            return math.nan
+        least = min(least, spent)
+        if spent > 1.0:
+            break
+    return least
+
+
+def exponent(sizes: list[int], seconds: list[float]) -> float:
+    """Slope of log time over log size; NaN if fewer than two sizes were solved."""
+    known = [(n, s) for n, s in zip(sizes, seconds, strict=True) if math.isfinite(s)]
+    if len(known) < 2:
+        return math.nan
+    slope, _ = np.polyfit(*np.log(np.array(known)).T, 1)
+    return float(slope)
+
+
+def control() -> None:
+    """Print CPU time in s for each N, how many times the fastest's it is, and the exponents."""
+    print(
+        f"{'optimal control':<26}"
+        + "".join(f"{f'N = {n}':>12}{'times':>8}" for n in STEPS)
+        + f"{'exponent':>10}"
+    )
+    rows: dict[str, list[float]] = {}
+    for label, solver in methods().items():
+        seconds: list[float] = []
+        for steps in STEPS:
+            stopped = bool(seconds) and math.isnan(seconds[-1])
+            stopped |= label in DENSE and steps > DENSE_STEPS
+            seconds.append(math.nan if stopped else control_time(solver, steps))
+        rows[label] = seconds
+    fastest = np.fmin.reduce(np.array(list(rows.values())), axis=0)
+    for label, seconds in rows.items():
+        cells = "".join(
+            f"{'–':>12}{'':>8}" if math.isnan(s) else f"{s:>12.4f}{s / best:>8.1f}"
+            for s, best in zip(seconds, fastest, strict=True)
+        )
+        print(f"{label:<26}{cells}{exponent(list(STEPS), seconds):>10.2f}", flush=True)
+
+
+def named() -> None:
+    """Print how many of the named problems of up to 200 variables each method solves, and its mean time."""
+    small = {name: one.build() for name, one in NAMED.items()}
+    small = {name: problem for name, problem in small.items() if problem.size <= 200}
+    print(f"{'named problems':<26}{'taken':>8}{'solved':>8}{'ms each':>10}")
+    for label, solver in methods().items():
+        taken = [name for name, problem in small.items() if solver.takes(problem)]
+        solved, spent = 0, 0.0
+        for name in taken:
+            start = next(iter(NAMED[name].starts.values()))
+            began = time.process_time()
+            found = solve(small[name], solver, tolerance=TOLERANCE, time_limit=5.0, start=start, throw=False)
+            spent += time.process_time() - began
+            solved += found.status is Status.SOLVED
+        print(f"{label:<26}{len(taken):>8}{solved:>8}{1e3 * spent / max(len(taken), 1):>10.2f}", flush=True)
+
+
+def random_lcp(size: int) -> LCP:
+    """M = AᵀA/n + I with random A, and random q."""
+    rng = np.random.default_rng(size)
+    a = rng.standard_normal((size, size))
+    return LCP(a.T @ a / size + np.eye(size), rng.standard_normal(size))
+
+
+def pivoting() -> None:
+    """Print the time of Lemke's method in ms beside quantecon's, and their ratio."""
+    if find_spec("quantecon") is None:
+        print("quantecon is not installed: no comparison of Lemke's method")
+        return
+    from quantecon.optimize import lcp_lemke
+
+    print(f"{'Lemke, random M':<26}{'ours ms':>12}{'quantecon ms':>14}{'ratio':>8}{'apart':>10}")
+    for size in PIVOTING_SIZES:
+        problem = random_lcp(size)
+        dense = problem.matrix.toarray()
+        ours = solve(problem, Lemke(), tolerance=TOLERANCE).point
+        theirs = lcp_lemke(dense, problem.vector).z
+        apart = float(np.abs(ours - theirs).max())
+        mine = best_time(lambda: solve(problem, Lemke(), tolerance=TOLERANCE), repeats=3)  # noqa: B023
+        other = best_time(lambda: lcp_lemke(dense, problem.vector), repeats=3)  # noqa: B023
+        print(
+            f"{f'n = {size}':<26}{1e3 * mine:>12.3f}{1e3 * other:>14.3f}{mine / other:>8.2f}{apart:>10.1e}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    print(machine())
+    for solver in methods().values():  # compiling is not timed
+        if solver.takes(optimal_control(3)):
+            solve(optimal_control(3), solver, tolerance=TOLERANCE, throw=False)
+    control()
+    named()
+    pivoting()
+
+
+if __name__ == "__main__":
+    main()
