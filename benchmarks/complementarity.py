@@ -6,7 +6,8 @@
    et al. has 7N): CPU time of each method, how many times the fastest's it is in the same run, and the
    exponent of growth. A dash: not taken, or not solved within the limit and so not tried on larger N.
 2. The same methods over the small named problems: total time and how many they solve.
-3. Lemke's method beside quantecon's, where that is installed, on random problems with positive definite M.
+3. Lemke's method beside quantecon's, where that is installed, on random problems: positive definite ones, and
+   singular ones with many ties.
 
 CPU times of one thread; the least of several runs where a run is short.
 """
@@ -20,7 +21,8 @@ from importlib.util import find_spec
 import numpy as np
 
 from _bench import best_time, machine
-from nonsmooth.complementarity import LCP, REGISTRY, BoundedMinimiser, Lemke, Solver, Status, solve
+from nonsmooth.complementarity import LCP, REGISTRY, BoundedMinimiser, Lemke, Solver, Status, certify, solve
+from nonsmooth.complementarity import _lemke_kernels as lemke_kernels
 from nonsmooth.complementarity.bounded_minimiser import METHODS as MINIMISERS
 from nonsmooth.complementarity.library import NAMED, optimal_control
 from nonsmooth.complementarity.library.optimal_control import SIZES, start_of_family
@@ -28,6 +30,8 @@ from nonsmooth.complementarity.library.optimal_control import SIZES, start_of_fa
 STEPS = SIZES[1:]
 LIMIT = 30.0
 """CPU time in s after which a method is stopped."""
+NAMED_LIMIT = 5.0
+"""The same for a named problem."""
 TOLERANCE = 1e-9
 PIVOTING_SIZES = (10, 50, 200, 500)
 INITIAL = (15.0, 5.0)
@@ -104,39 +108,60 @@ def named() -> None:
         for name in taken:
             start = next(iter(NAMED[name].starts.values()))
             began = time.process_time()
-            found = solve(small[name], solver, tolerance=TOLERANCE, time_limit=5.0, start=start, throw=False)
+            found = solve(
+                small[name], solver, tolerance=TOLERANCE, time_limit=NAMED_LIMIT, start=start, throw=False
+            )
             spent += time.process_time() - began
             solved += found.status is Status.SOLVED
         print(f"{label:<26}{len(taken):>8}{solved:>8}{1e3 * spent / max(len(taken), 1):>10.2f}", flush=True)
 
 
-def random_lcp(size: int) -> LCP:
+def definite(size: int) -> LCP:
     """M = AᵀA/n + I with random A, and random q."""
     rng = np.random.default_rng(size)
     a = rng.standard_normal((size, size))
     return LCP(a.T @ a / size + np.eye(size), rng.standard_normal(size))
 
 
+def degenerate(size: int) -> LCP:
+    """M = AᵀA of rank n/2 with A in {−1, 0, 1}, and q with a solution in {0, 1} where many pairs vanish."""
+    rng = np.random.default_rng(size)
+    a = rng.integers(-1, 2, (size // 2, size)).astype(float)
+    z = rng.integers(0, 2, size).astype(float)
+    w = np.where(z > 0.0, 0.0, rng.integers(0, 2, size))
+    return LCP(a.T @ a, w - a.T @ (a @ z))
+
+
 def pivoting() -> None:
-    """Print the time of Lemke's method in ms beside quantecon's, and their ratio."""
+    """Print the time of Lemke's method in ms beside quantecon's, and their ratio.
+
+    "solve" is our whole call with scaling, the final basis and the certificate; "pivoting" is what
+    quantecon's call does as well, and "ratio" theirs over that. Natural residuals of both answers.
+    """
     if find_spec("quantecon") is None:
         print("quantecon is not installed: no comparison of Lemke's method")
         return
     from quantecon.optimize import lcp_lemke
 
-    print(f"{'Lemke, random M':<26}{'ours ms':>12}{'quantecon ms':>14}{'ratio':>8}{'apart':>10}")
-    for size in PIVOTING_SIZES:
-        problem = random_lcp(size)
-        dense = problem.matrix.toarray()
-        ours = solve(problem, Lemke(), tolerance=TOLERANCE).point
-        theirs = lcp_lemke(dense, problem.vector).z
-        apart = float(np.abs(ours - theirs).max())
-        mine = best_time(lambda: solve(problem, Lemke(), tolerance=TOLERANCE), repeats=3)  # noqa: B023
-        other = best_time(lambda: lcp_lemke(dense, problem.vector), repeats=3)  # noqa: B023
-        print(
-            f"{f'n = {size}':<26}{1e3 * mine:>12.3f}{1e3 * other:>14.3f}{mine / other:>8.2f}{apart:>10.1e}",
-            flush=True,
-        )
+    print(
+        f"{'Lemke':<26}{'solve ms':>12}{'pivoting ms':>13}{'quantecon ms':>14}{'ratio':>8}"
+        f"{'residual':>10}{'theirs':>10}"
+    )
+    for label, family in (("definite", definite), ("degenerate", degenerate)):
+        for size in PIVOTING_SIZES:
+            problem = family(size)
+            dense, q, ones = problem.matrix.toarray(), problem.vector, np.ones(size)
+            ours = solve(problem, Lemke(), tolerance=TOLERANCE, throw=False)
+            theirs = lcp_lemke(dense, q, max_iter=10**6)
+            whole = best_time(lambda: solve(problem, Lemke(), tolerance=TOLERANCE, throw=False), repeats=3)  # noqa: B023
+            alone = best_time(lambda: lemke_kernels.lemke(dense, q, ones, 10**6), repeats=3)  # noqa: B023
+            other = best_time(lambda: lcp_lemke(dense, q, max_iter=10**6), repeats=3)  # noqa: B023
+            print(
+                f"{f'{label}, n = {size}':<26}{1e3 * whole:>12.3f}{1e3 * alone:>13.3f}{1e3 * other:>14.3f}"
+                f"{other / alone:>8.2f}{ours.certificate.residual:>10.1e}"
+                f"{certify(problem, theirs.z).residual:>10.1e}",
+                flush=True,
+            )
 
 
 def main() -> None:

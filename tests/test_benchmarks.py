@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent.parent / "benchmarks"
 @pytest.fixture(autouse=True)
 def _benchmarks_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(FOLDER))
-    for name in ("_bench", "per_iteration", "choose_solver", "first_use", "joints"):
+    for name in ("_bench", "per_iteration", "choose_solver", "first_use", "joints", "complementarity"):
         sys.modules.pop(name, None)
 
 
@@ -64,3 +64,16 @@ def test_cost_of_joints_is_printed_for_every_scheme(monkeypatch, capsys):
     exponents = [line.split()[1:] for line in lines if line.startswith("exponent")]
     assert len(exponents) == 2
     assert all(len(row) == len(joints.SCHEMES) for row in exponents)
+
+
+def test_complementarity_is_measured_by_every_method(monkeypatch, capsys):
+    import complementarity
+
+    quick = {"STEPS": (3, 6), "LIMIT": 0.2, "PIVOTING_SIZES": (4, 8), "NAMED_LIMIT": 0.05}
+    for name, value in quick.items():
+        monkeypatch.setattr(complementarity, name, value)
+    complementarity.main()
+    lines = capsys.readouterr().out.splitlines()
+    for label in complementarity.methods():
+        assert sum(line.startswith(f"{label} ") for line in lines) == 2
+    assert sum(line.startswith(("definite", "degenerate")) for line in lines) == 4
