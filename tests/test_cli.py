@@ -62,7 +62,8 @@ def assert_mistake(result: Result, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["list", "solve", "run", "inspect", "record-problems", "bench", "experiment", "info"]
+    "command",
+    ["list", "solve", "run", "inspect", "record-problems", "bench", "compare", "mcp", "experiment", "info"],
 )
 def test_help_of_every_command_has_examples(command: str) -> None:
     result = run(command, "--help")

@@ -17,6 +17,7 @@ from nonsmooth.solvers import (
     APGD,
     REGISTRY,
     Auto,
+    EquationsOfMotion,
     FixedPoint,
     GaussSeidel,
     InteriorPoint,
@@ -58,6 +59,7 @@ VARIANTS = {
     "interior-point-dual": InteriorPoint(),
     "interior-point-primal": InteriorPoint(form="primal"),
     "lemke": Lemke(),
+    "eom": EquationsOfMotion(),
 }
 
 

@@ -13,22 +13,21 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from nonsmooth._cli_bench import BENCH_EXAMPLES, bench
+from nonsmooth._cli_compare import COMPARE_EXAMPLES, compare
 from nonsmooth._cli_errors import Commands, advice
 from nonsmooth._cli_mcp import MCP_EXAMPLES, list_complementarity, mcp
 from nonsmooth._cli_parts import check_target, compile_notice, examples, number, whole_number
+from nonsmooth._cli_problem import find_problem as _find_problem
 from nonsmooth._cli_record import RECORD_EXAMPLES, record_problems
 from nonsmooth._cli_run import INSPECT_EXAMPLES, RUN_EXAMPLES, inspect, run
 from nonsmooth.errors import OptionError
 from nonsmooth.view.console import ERR, OUT, progress_bar
-
-if TYPE_CHECKING:
-    from nonsmooth.problem import ContactProblem
 
 _SECTIONS = ("scenes", "experiments", "solvers", "problems", "complementarity")
 
@@ -66,6 +65,7 @@ def _print_version(wanted: bool) -> None:
         ("nonsmooth list", "what there is"),
         ("nonsmooth solve sliding-ball", "solve a problem of the library"),
         ("nonsmooth solve failing.h5 --solver newton", "solve a stored problem"),
+        ("nonsmooth compare sliding-ball --solvers auto,newton,apgd", "solvers side by side"),
         ("nonsmooth run filling --record filling.h5", "run a scene"),
         ("nonsmooth experiment", "the papers' experiments"),
     ),
@@ -282,30 +282,13 @@ def _solve(
         raise typer.Exit(2)
 
 
-def _find_problem(name: str) -> tuple[str, str, ContactProblem]:
-    """Read a file, or build a problem of the library; return its name, its summary and itself."""
-    from nonsmooth.io import read_fclib, read_problem
-    from nonsmooth.library import NAMED, shipped_problems
-
-    if Path(name).exists():
-        return name, "", read_problem(name)
-    if name in NAMED:
-        return name, NAMED[name].summary, NAMED[name].build()
-    shipped = shipped_problems()
-    if name in shipped:
-        file = read_fclib(shipped[name])
-        return name, file.info.title, file.problem
-    raise OptionError(
-        f"{name!r} is neither a file nor a problem of the library: {advice(name, [*NAMED, *shipped])}"
-    )
-
-
 # ---- run and inspect --------------------------------------------------------------------------------
 
 app.command("run", epilog=RUN_EXAMPLES)(run)
 app.command("inspect", epilog=INSPECT_EXAMPLES)(inspect)
 app.command("record-problems", epilog=RECORD_EXAMPLES)(record_problems)
 app.command("bench", epilog=BENCH_EXAMPLES)(bench)
+app.command("compare", epilog=COMPARE_EXAMPLES)(compare)
 app.command("mcp", epilog=MCP_EXAMPLES)(mcp)
 
 

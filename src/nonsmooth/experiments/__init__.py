@@ -15,6 +15,7 @@ from nonsmooth.experiments.iftomm_four_bar import IFTOMM_FOUR_BAR
 from nonsmooth.experiments.iftomm_governor import IFTOMM_GOVERNOR
 from nonsmooth.experiments.iftomm_pendulum import IFTOMM_PENDULUM
 from nonsmooth.experiments.iftomm_squeezer import IFTOMM_SQUEEZER
+from nonsmooth.experiments.mazhar_dynamics import MAZHAR_DYNAMICS
 from nonsmooth.experiments.melanz_ball import MELANZ_BALL
 from nonsmooth.experiments.melanz_compaction import MELANZ_COMPACTION
 from nonsmooth.experiments.melanz_filling import MELANZ_FILLING
@@ -31,6 +32,7 @@ REGISTRY: dict[str, Experiment] = {
         MELANZ_FILLING,
         MELANZ_COMPACTION,
         MELANZ_SCALING,
+        MAZHAR_DYNAMICS,
         STUDER_BLOCK,
         ANDREANI_MCPLIB,
         ANDREANI_GRASPS,

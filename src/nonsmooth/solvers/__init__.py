@@ -7,6 +7,7 @@ from nonsmooth.solvers.admm import ADMM
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.auto import Auto
 from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.equations_of_motion import EquationsOfMotion
 from nonsmooth.solvers.fixed_point import FixedPoint
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.interior_point import InteriorPoint
@@ -23,6 +24,7 @@ REGISTRY: dict[str, type[Solver]] = {
     solver.name: solver
     for solver in (
         Auto, APGD, GaussSeidel, Newton, Proximal, ADMM, FixedPoint, InteriorPoint, JORProx, SORProx, Lemke,
+        EquationsOfMotion,
     )
 }  # fmt: skip
 """Every solver by its name on the command line."""
@@ -40,6 +42,7 @@ __all__ = [
     "APGD",
     "REGISTRY",
     "Auto",
+    "EquationsOfMotion",
     "FixedPoint",
     "GaussSeidel",
     "Goal",

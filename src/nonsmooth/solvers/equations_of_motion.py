@@ -1,0 +1,311 @@
+"""The equations of motion as one mixed complementarity problem, as PATH takes them in TR-2014-11 §4.4."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from nonsmooth._options import choice, whole
+from nonsmooth.complementarity.base import Goal as PointGoal
+from nonsmooth.complementarity.problem import MCP
+from nonsmooth.complementarity.semismooth_newton import SemismoothNewton
+from nonsmooth.complementarity.status import Status as PointStatus
+from nonsmooth.errors import UnsupportedError
+from nonsmooth.problem.certificate import residual_of
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers import _path
+from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.gauss_seidel import GaussSeidel
+from nonsmooth.solvers.status import Status
+
+Floats = NDArray[np.float64]
+
+_STATUS = {
+    PointStatus.SOLVED: Status.SOLVED,
+    PointStatus.INFEASIBLE: Status.INFEASIBLE,
+    PointStatus.ITERATION_LIMIT: Status.ITERATION_LIMIT,
+    PointStatus.TIME_LIMIT: Status.TIME_LIMIT,
+    PointStatus.UNDEFINED: Status.DIVERGED,
+    PointStatus.FAILED: Status.FAILED,
+}
+"""How the end of a complementarity solver is told here; whatever is not named has stalled."""
+
+_RESCUES, _MOST_SWEEPS = 20, 5000
+"""Dead ends that sweeps may lead out of, and most sweeps of one rescue."""
+
+
+@dataclass(frozen=True)
+class EquationsOfMotion(Solver):
+    """TR-2014-11 Eq. 2 with the optimality conditions of Eq. 2e (Eq. 3), all unknowns at once.
+
+        M v = k + D γ + G λ                                   v free
+        0 ≤ γ_n ⟂ u_n ≥ 0          (relaxed: u_n − μ σ)       u = Dᵀv + b
+        u_t + σ y = 0                                         y free, γ_t = μ γ_n y
+        0 ≤ σ ⟂ ½ (1 − |y|²) ≥ 0                              so that σ = |u_t|, Eq. 4
+        lower ≤ λ ≤ upper ⟂ Gᵀv + b_G
+
+    Eq. 3 has γ_t/|γ_t|, which is not defined where friction vanishes, and σ is not determined where the
+    contact is open. With y, the part of the friction disk that is used, both are gone: all rows are
+    polynomials of degree two, and an open contact that moves sideways has one σ and one y. Rows and
+    unknowns are scaled so that they have no unit and are of size one.
+    """
+
+    name: ClassVar[str] = "eom"
+    summary: ClassVar[str] = "equations of motion as one mixed complementarity problem, ours or PATH"
+    default_iterations: ClassVar[int] = 500
+
+    backend: str = "semismooth-newton"
+    """"semismooth-newton", or "path" where GAMSPy, which carries it, is installed."""
+    sweeps: int = 0
+    """Gauss-Seidel sweeps at the start and, doubled each time, at every dead end of our Newton's method; with
+    30, heaps are solved many times faster. 0 is the complementarity solver alone, as in the report."""
+    largest: int = 20_000
+    """Most unknowns that are accepted: one sparse factorisation takes seconds there."""
+
+    def __post_init__(self) -> None:
+        choice("EquationsOfMotion", "backend", self.backend, ("semismooth-newton", "path"))
+        whole("EquationsOfMotion", "sweeps", self.sweeps)
+        whole("EquationsOfMotion", "largest", self.largest, 1)
+
+    def check(self, problem: ContactProblem) -> None:
+        """Raise where masses are not known, where the system is too large, or where PATH is missing."""
+        super().check(problem)
+        if not problem.has_masses:
+            raise UnsupportedError(
+                "eom has the velocities among its unknowns and needs masses; this problem is given by its "
+                "Delassus matrix: use newton"
+            )
+        size = len(problem.momentum) + 2 * problem.layout.rows
+        if size > self.largest:
+            raise UnsupportedError(
+                f"eom would factorise a system of about {size} unknowns (largest={self.largest}): use "
+                "gauss-seidel, or raise largest and have patience"
+            )
+        if self.backend == "path":
+            _path.require()
+
+    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+        """Start on a problem."""
+        if self.sweeps and not residual_of(problem, initial) <= goal.tolerance:
+            initial = _swept(problem, initial, goal, self.sweeps)
+        system = MotionSystem(problem)
+        if self.backend == "path":
+            return _PathRun(system, initial, goal)
+        return _NewtonRun(system, initial, goal, self.sweeps)
+
+
+def _swept(problem: ContactProblem, impulses: Floats, goal: Goal, count: int) -> Floats:
+    """What so many Gauss-Seidel sweeps make of impulses (blocks, 3)."""
+    run = GaussSeidel().begin(problem, impulses, goal)
+    run.advance(count, 0.0)
+    return run.impulses
+
+
+class MotionSystem:
+    """The mixed complementarity problem of one contact problem, l ≤ z ≤ u ⟂ A z + c + Σ b z_i z_j.
+
+    z = (v, γ_n, y, σ, λ), each without unit: v in multiples of S/√M_kk, γ and λ of S√ρ, σ of S/√ρ, with the
+    certificate's weights ρ and its scale S in √J. `mcp` is the problem for any complementarity solver.
+    """
+
+    def __init__(self, problem: ContactProblem) -> None:
+        self.problem = problem
+        layout, cones = problem.layout, problem.cones
+        mass = problem.mass_matrix()
+        self._scale = problem.scales.whole or 1.0
+        self._coordinate = 1.0 / np.sqrt(mass.diagonal())
+        self._weight = np.sqrt(cones.weight.ravel()[layout.slot])
+        contact, component = np.divmod(layout.slot, 3)
+        is_joint = np.arange(layout.rows) >= layout.contact_rows
+        # rows of the flat vector: normal ones (one for each contact), those of friction, those of joints
+        self._normal = np.flatnonzero(~is_joint & (component == 0))
+        self._tangent = np.flatnonzero(~is_joint & (component > 0) & (cones.friction[contact] > 0.0))
+        self._joint = np.flatnonzero(is_joint)
+        # contacts with friction, and for each row of friction which of these it belongs to
+        self._rubbing, self._owner = np.unique(contact[self._tangent], return_inverse=True)
+        self._friction = cones.friction[self._rubbing]
+        counts = [mass.shape[0], *map(len, (self._normal, self._tangent, self._rubbing, self._joint))]
+        ends = np.cumsum(counts)
+        self._v, self._n, self._y, self._s, self._l = (
+            np.arange(end - count, end) for end, count in zip(ends, counts, strict=True)
+        )
+        self.size = int(ends[-1])
+        self.constant = self._constant()
+        self.linear, self.products = self._coefficients(mass)
+        lower, upper = self._bounds()
+        self.mcp = MCP(self.value, lower, upper, jacobian=self.jacobian, name="eom")
+
+    def _constant(self) -> Floats:
+        problem = self.problem
+        bias = self._weight * np.concatenate([problem.bias, problem.joint_bias]) / self._scale
+        momentum = self._coordinate * problem.momentum / self._scale
+        disk = np.full(len(self._s), 0.5)
+        return np.concatenate([-momentum, bias[self._normal], bias[self._tangent], disk, bias[self._joint]])
+
+    def _coefficients(self, mass: sp.csr_array) -> tuple[sp.csr_array, _path.Products]:
+        """A, and (row, i, j, b) of every term b z_i z_j."""
+        masses, jacobian = mass.tocoo(), self.problem.row_matrix().tocoo()
+        to, by = masses.coords
+        inertia = self._coordinate[to] * masses.data * self._coordinate[by]
+        coordinate, row = jacobian.coords
+        entry = self._coordinate[coordinate] * jacobian.data * self._weight[row]
+        unknown, owner = np.full((2, len(self._weight)), -1)  # −1: friction without μ, which is left out
+        unknown[self._normal], unknown[self._tangent], unknown[self._joint] = self._n, self._y, self._l
+        owner[self._tangent] = self._owner
+        z, contact = unknown[row], owner[row]
+        seen, rubs = z >= 0, contact >= 0
+        pushes = seen & ~rubs
+        linear = [
+            (to, by, inertia),
+            (coordinate[pushes], z[pushes], -entry[pushes]),
+            (z[seen], coordinate[seen], entry[seen]),
+        ]
+        normal = self._n[self._rubbing]
+        if not self.problem.law.exact:
+            linear.append((normal, self._s, -self._friction))
+        contact, entry = contact[rubs], entry[rubs]
+        slack = self._s[self._owner]
+        bilinear = [
+            (coordinate[rubs], normal[contact], z[rubs], -self._friction[contact] * entry),  # −μ D_t γ_n y
+            (self._y, slack, self._y, np.ones(len(self._y))),  # σ y
+            (slack, self._y, self._y, np.full(len(self._y), -0.5)),  # −½ |y|²
+        ]
+        first, second, value = map(np.concatenate, zip(*linear, strict=True))
+        in_row, i, j, factor = map(np.concatenate, zip(*bilinear, strict=True))
+        matrix = sp.csr_array((value, (first, second)), shape=(self.size, self.size))
+        return matrix, (in_row, i, j, factor)
+
+    def _bounds(self) -> tuple[Floats, Floats]:
+        lower, upper = np.full(self.size, -np.inf), np.full(self.size, np.inf)
+        lower[self._n] = lower[self._s] = 0.0
+        unit = self._scale * self._weight[self._joint]
+        lower[self._l], upper[self._l] = self.problem.joint_bounds.T / unit
+        return lower, upper
+
+    def value(self, z: Floats) -> Floats:
+        """A z + c + Σ b z_i z_j."""
+        row, i, j, factor = self.products
+        bilinear = np.bincount(row, factor * z[i] * z[j], minlength=self.size)
+        return np.asarray(self.linear @ z + self.constant + bilinear)
+
+    def jacobian(self, z: Floats) -> sp.csr_array:
+        """A + Σ b (z_j by z_i + z_i by z_j)."""
+        row, i, j, factor = self.products
+        entries = np.concatenate([factor * z[j], factor * z[i]])
+        places = (np.concatenate([row, row]), np.concatenate([i, j]))
+        return self.linear + sp.csr_array((entries, places), shape=self.linear.shape)
+
+    def start(self, impulses: Floats) -> Floats:
+        """z for impulses (blocks, 3): v by the momentum balance, y by the impulses or else against u_t."""
+        problem, layout = self.problem, self.problem.layout
+        flat = layout.unpad(impulses)
+        rows = layout.contact_rows
+        v = problem.velocity(flat[:rows], flat[rows:])
+        u = layout.unpad(problem.operator.apply(impulses) + problem.free_blocks)
+        z = np.zeros(self.size)
+        z[self._v] = v / (self._scale * self._coordinate)
+        z[self._n] = np.maximum(flat[self._normal], 0.0) / (self._scale * self._weight[self._normal])
+        z[self._l] = flat[self._joint] / (self._scale * self._weight[self._joint])
+        own_normal = self._normal[self._rubbing]
+        slip = np.sqrt(self._sum_over_contact(u[self._tangent] ** 2))
+        z[self._s] = slip * self._weight[own_normal] / self._scale
+        reach = self._friction * flat[own_normal]
+        pressed, slides = (reach > 0.0)[self._owner], (slip > 0.0)[self._owner]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            against = np.where(slides, -u[self._tangent] / slip[self._owner], 0.0)
+            used = np.where(pressed, flat[self._tangent] / reach[self._owner], against)
+        length = np.sqrt(self._sum_over_contact(used**2))
+        z[self._y] = used / np.maximum(length, 1.0)[self._owner]
+        return self.mcp.clip(z)
+
+    def impulses(self, z: Floats) -> Floats:
+        """Impulses (blocks, 3) of a point z."""
+        flat = np.zeros(self.problem.layout.rows)
+        flat[self._normal] = self._scale * self._weight[self._normal] * z[self._n]
+        flat[self._tangent] = (
+            (self._friction * flat[self._normal[self._rubbing]])[self._owner] * z[self._y]
+        )  # fmt: skip
+        flat[self._joint] = self._scale * self._weight[self._joint] * z[self._l]
+        return self.problem.layout.pad(flat)
+
+    def _sum_over_contact(self, values: Floats) -> Floats:
+        return np.asarray(np.bincount(self._owner, values, minlength=len(self._rubbing)), dtype=float)
+
+
+class _NewtonRun(Run):
+    """Our semismooth Newton, one iteration at a time, judged by the contact problem's own residual."""
+
+    def __init__(self, system: MotionSystem, initial: Floats, goal: Goal, sweeps: int) -> None:
+        super().__init__(system.problem, goal)
+        self.system = system
+        self.sweeps = sweeps
+        self.rescues = 0
+        # with sweeps to lead out of dead ends, its own long ways out are not needed
+        self.method = SemismoothNewton(proximal=False, restarts=0) if sweeps else SemismoothNewton()
+        self.best, self.best_residual = initial, self.residual_of(initial)
+        self._begin(initial)
+
+    def _begin(self, impulses: Floats) -> None:
+        goal = PointGoal(self.goal.tolerance, self.goal.max_iterations, self.goal.time_limit)
+        self.inner = self.method.begin(self.system.mcp, self.system.start(impulses), goal)
+
+    @property
+    def impulses(self) -> Floats:
+        return self.best
+
+    def advance(self, count: int, stop: float) -> int:
+        done = 0
+        while done < count and self.finished is None:
+            done += self.inner.advance(1)
+            self._keep(self.system.impulses(self.inner.point))
+            if self.best_residual <= self.goal.tolerance:
+                self.finished = Status.SOLVED
+            elif self.inner.finished is not None:
+                self._rescue(self.inner.finished)
+        self.estimate = self.best_residual * self.problem.scales.whole
+        notes = (f"{self.system.size} unknowns", self.inner.note, self.rescues and f"{self.rescues} rescues")
+        self.note = "; ".join(str(note) for note in notes if note)
+        return done
+
+    def _keep(self, impulses: Floats) -> None:
+        residual = self.residual_of(impulses)
+        if residual < self.best_residual:
+            self.best, self.best_residual = impulses, residual
+
+    def _rescue(self, ended: PointStatus) -> None:
+        """Sweep on from the best impulses and begin anew; stop where no sweeps are wanted, or too many."""
+        if not self.sweeps or self.rescues >= _RESCUES:
+            self.finished = _STATUS.get(ended, Status.STALLED)
+            return
+        self.rescues += 1
+        count = min(self.sweeps * 2**self.rescues, _MOST_SWEEPS)
+        self._keep(_swept(self.problem, self.best, self.goal, count))
+        self._begin(self.best)
+
+
+class _PathRun(Run):
+    """PATH itself; it cannot be stopped between iterations."""
+
+    def __init__(self, system: MotionSystem, initial: Floats, goal: Goal) -> None:
+        super().__init__(system.problem, goal)
+        self.system, self.point = system, system.start(initial)
+
+    @property
+    def impulses(self) -> Floats:
+        return self.system.impulses(self.point)
+
+    def advance(self, count: int, stop: float) -> int:
+        system = self.system
+        limit = self.goal.max_iterations or EquationsOfMotion.default_iterations
+        answer = _path.solve(
+            system.linear, system.constant, system.products, system.mcp.lower, system.mcp.upper, self.point,
+            max(0.01 * self.goal.tolerance, 1e-14), limit, self.time_left(),
+        )  # fmt: skip
+        self.point, self.finished, self.note = answer.point, answer.status, f"PATH: {answer.message}"
+        self.estimate = 0.0 if math.isfinite(float(np.abs(answer.point).max(initial=0.0))) else math.nan
+        return max(answer.iterations, 1)
