@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from nonsmooth._cli_parts import check_target, compile_notice, examples, number, whole_number
+from nonsmooth._cli_parts import (
+    AsJson,
+    IterationLimit,
+    OtherLaw,
+    ProblemName,
+    TimeLimit,
+    WantedResidual,
+    check_target,
+    compile_notice,
+    examples,
+)
 from nonsmooth._cli_problem import find_problem
 from nonsmooth.errors import MissingSolverError, OptionError, UnsupportedError
 from nonsmooth.view.console import ERR, OUT, progress_bar
@@ -28,10 +38,7 @@ COMPARE_EXAMPLES = examples(
 
 
 def compare(
-    problem: Annotated[
-        str,
-        typer.Argument(metavar="PROBLEM", help="A problem file (HDF5, Siconos text), or a library problem."),
-    ],
+    problem: ProblemName,
     solvers: Annotated[
         str,
         typer.Option(
@@ -40,35 +47,23 @@ def compare(
             help="Names with commas between them, or all; options as NAME:key=value.",
         ),
     ] = "all",
-    law: Annotated[
-        str | None,
-        typer.Option(
-            "--law", metavar="LAW", help="coulomb, relaxed or pyramid(8) in place of the problem's law."
-        ),
-    ] = None,
-    tolerance: Annotated[
-        float, typer.Option("--tolerance", metavar="NUMBER", parser=number, help="Wanted relative residual.")
-    ] = 1e-8,
-    max_iterations: Annotated[
-        int | None,
-        typer.Option("--max-iterations", metavar="COUNT", parser=whole_number, help="Iteration limit."),
-    ] = None,
-    time_limit: Annotated[
-        float,
-        typer.Option("--time-limit", metavar="SECONDS", parser=number, help="Time limit of each solver."),
-    ] = 60.0,
+    law: OtherLaw = None,
+    tolerance: WantedResidual = 1e-8,
+    max_iterations: IterationLimit = None,
+    time_limit: TimeLimit = 60.0,
     output: Annotated[
         Path | None,
         typer.Option(
             "-o", "--output", metavar="FILE.png", help="Draw residuals over iterations and over time."
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print everything as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Solve one contact problem by several solvers and set them side by side.
 
     Each solver is called twice, first to compile its kernels; with -o once more, to
-    record every iteration. One that cannot take the problem is listed with the reason.
+    record every iteration; it has 60 s each time unless --time-limit says otherwise. One that cannot take the
+    problem is listed with the reason.
 
     Exit code 0 if one of them reached the tolerance, 2 if none did.
     """

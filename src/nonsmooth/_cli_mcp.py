@@ -10,7 +10,16 @@ import typer
 from rich.text import Text
 
 from nonsmooth._cli_errors import advice
-from nonsmooth._cli_parts import compile_notice, examples, number, whole_number
+from nonsmooth._cli_parts import (
+    AsJson,
+    IterationLimit,
+    Method,
+    MethodOptions,
+    TimeLimit,
+    WantedResidual,
+    compile_notice,
+    examples,
+)
 from nonsmooth.errors import OptionError
 from nonsmooth.view.console import OUT
 
@@ -33,34 +42,18 @@ def mcp(
     name: Annotated[
         str | None, typer.Argument(metavar="PROBLEM", help="Which one; lists them if left out.")
     ] = None,
-    solver: Annotated[
-        str,
-        typer.Option("--solver", metavar="NAME", help="The method; see [cyan]nonsmooth list solvers[/cyan]."),
-    ] = "auto",
-    option: Annotated[
-        list[str] | None,
-        typer.Option("--option", metavar="KEY=VALUE", help="Set an option of the solver; may be repeated."),
-    ] = None,
+    solver: Method = "auto",
+    option: MethodOptions = None,
     start: Annotated[
         str | None,
         typer.Option(
             "--start", metavar="NAME", help="One of the problem's starts.  [dim]\\[the first][/dim]"
         ),
     ] = None,
-    tolerance: Annotated[
-        float, typer.Option("--tolerance", metavar="NUMBER", parser=number, help="Wanted natural residual.")
-    ] = 1e-8,
-    max_iterations: Annotated[
-        int | None,
-        typer.Option("--max-iterations", metavar="COUNT", parser=whole_number, help="Iteration limit."),
-    ] = None,
-    time_limit: Annotated[
-        float,
-        typer.Option(
-            "--time-limit", metavar="SECONDS", parser=number, help="Time limit.", show_default=False
-        ),
-    ] = math.inf,
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print everything as JSON.")] = False,
+    tolerance: WantedResidual = 1e-8,
+    max_iterations: IterationLimit = None,
+    time_limit: TimeLimit = math.inf,
+    as_json: AsJson = False,
 ) -> None:
     """Solve a complementarity problem of the collection and print the answer's certificate.
 

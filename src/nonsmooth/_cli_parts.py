@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -31,6 +31,42 @@ def number(text: str, kind: type = float) -> Any:
 def whole_number(text: str) -> Any:
     """Read a whole number of the command line."""
     return number(text, int)
+
+
+# ---- options that several commands have -------------------------------------------------------------
+
+ProblemName = Annotated[
+    str,
+    typer.Argument(metavar="PROBLEM", help="A problem file (HDF5, Siconos text), or a library problem."),
+]
+Method = Annotated[
+    str,
+    typer.Option("--solver", metavar="NAME", help="The method; see [cyan]nonsmooth list solvers[/cyan]."),
+]
+MethodOptions = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="KEY=VALUE", help="Set an option of the solver; may be repeated."),
+]
+OtherLaw = Annotated[
+    str | None,
+    typer.Option(
+        "--law", metavar="LAW", help="coulomb, relaxed or pyramid(8) in place of the problem's law."
+    ),
+]
+WantedResidual = Annotated[
+    float, typer.Option("--tolerance", metavar="NUMBER", parser=number, help="Wanted residual.")
+]
+IterationLimit = Annotated[
+    int | None,
+    typer.Option("--max-iterations", metavar="COUNT", parser=whole_number, help="Iteration limit."),
+]
+TimeLimit = Annotated[
+    float,
+    typer.Option(
+        "--time-limit", metavar="SECONDS", parser=number, help="Time limit of a solver.", show_default=False
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print everything as JSON.")]
 
 
 @contextmanager

@@ -22,7 +22,19 @@ from nonsmooth._cli_bench import BENCH_EXAMPLES, bench
 from nonsmooth._cli_compare import COMPARE_EXAMPLES, compare
 from nonsmooth._cli_errors import Commands, advice
 from nonsmooth._cli_mcp import MCP_EXAMPLES, list_complementarity, mcp
-from nonsmooth._cli_parts import check_target, compile_notice, examples, number, whole_number
+from nonsmooth._cli_parts import (
+    AsJson,
+    IterationLimit,
+    Method,
+    MethodOptions,
+    OtherLaw,
+    ProblemName,
+    TimeLimit,
+    WantedResidual,
+    check_target,
+    compile_notice,
+    examples,
+)
 from nonsmooth._cli_problem import find_problem as _find_problem
 from nonsmooth._cli_record import RECORD_EXAMPLES, record_problems
 from nonsmooth._cli_run import INSPECT_EXAMPLES, RUN_EXAMPLES, inspect, run
@@ -176,37 +188,13 @@ def _list_experiments() -> None:
     ),
 )
 def _solve(
-    problem: Annotated[
-        str,
-        typer.Argument(metavar="PROBLEM", help="A problem file (HDF5, Siconos text), or a library problem."),
-    ],
-    solver: Annotated[
-        str,
-        typer.Option("--solver", metavar="NAME", help="The method; see [cyan]nonsmooth list solvers[/cyan]."),
-    ] = "auto",
-    option: Annotated[
-        list[str] | None,
-        typer.Option("--option", metavar="KEY=VALUE", help="Set an option of the solver; may be repeated."),
-    ] = None,
-    law: Annotated[
-        str | None,
-        typer.Option(
-            "--law", metavar="LAW", help="coulomb, relaxed or pyramid(8) in place of the problem's law."
-        ),
-    ] = None,
-    tolerance: Annotated[
-        float, typer.Option("--tolerance", metavar="NUMBER", parser=number, help="Wanted relative residual.")
-    ] = 1e-8,
-    max_iterations: Annotated[
-        int | None,
-        typer.Option("--max-iterations", metavar="COUNT", parser=whole_number, help="Iteration limit."),
-    ] = None,
-    time_limit: Annotated[
-        float,
-        typer.Option(
-            "--time-limit", metavar="SECONDS", parser=number, help="Time limit.", show_default=False
-        ),
-    ] = math.inf,
+    problem: ProblemName,
+    solver: Method = "auto",
+    option: MethodOptions = None,
+    law: OtherLaw = None,
+    tolerance: WantedResidual = 1e-8,
+    max_iterations: IterationLimit = None,
+    time_limit: TimeLimit = math.inf,
     measure: Annotated[
         str,
         typer.Option(
@@ -226,7 +214,7 @@ def _solve(
         Path | None,
         typer.Option("--plot", metavar="FILE.png", help="Draw residual and objective over iterations."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print everything as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Solve one contact problem and print the answer's certificate.
 
