@@ -321,3 +321,21 @@ def test_evaluations_for_differences_are_counted_apart() -> None:
     assert (
         solve(plain(jacobian=lambda z: np.eye(2)), SemismoothNewton()).statistics.difference_evaluations == 0
     )
+
+
+def test_a_start_of_the_problem_outside_its_bounds_is_said_too():
+    problem = MCP(lambda z: z - 2.0, [0.0], [10.0], start=[30.0])
+    assert "1 components of the start" in solve(problem).statistics.note
+
+
+def test_complex_values_are_refused():
+    with pytest.raises(ProblemError, match="complex numbers"):
+        solve(MCP(lambda z: z - 2.0 + 5j, [0.0], [np.inf]))
+
+
+def test_a_large_linear_problem_without_solution_is_proved_to_have_none():
+    matrix = sp.eye_array(4000).tolil()
+    matrix[0, 0] = 0.0
+    found = solve(LCP(matrix, -np.ones(4000)), throw=False)
+    assert found.status is Status.INFEASIBLE
+    assert "misses a sign" in found.statistics.note

@@ -296,3 +296,24 @@ def test_without_pinocchio_the_message_says_what_to_install(monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "pinocchio", None)
     with pytest.raises(MissingSolverError, match="pip install pin"):
         ns.ContactProblem.from_pinocchio(None, None, [foot()], velocity=[])
+
+
+def test_gravity_that_was_not_computed_is_said() -> None:
+    model = pin.buildSampleModelManipulator()
+    data, v = model.createData(), np.zeros(model.nv)
+    q = pin.integrate(model, pin.neutral(model), np.full(model.nv, 0.5))  # the arm is bent
+    pin.crba(model, data, q)
+    pin.computeJointJacobians(model, data, q)
+    pin.forwardKinematics(model, data, q, v)
+    contact = RobotContact(model.frames[-1].name, normal=(0.0, 0.0, 1.0), friction=0.5)
+    with pytest.raises(ProblemError, match="no nonlinear effects"):
+        ns.ContactProblem.from_pinocchio(model, data, [contact], velocity=v)
+
+
+def test_an_overlap_on_acceleration_level_is_said() -> None:
+    model = pin.buildSampleModelManipulator()
+    data, v = model.createData(), np.zeros(model.nv)
+    pin.computeAllTerms(model, data, pin.neutral(model), v)
+    contact = RobotContact(model.frames[-1].name, normal=(0.0, 0.0, 1.0), friction=0.5, gap=-0.001)
+    with pytest.raises(ProblemError, match=r"overlaps by 0\.001 m"):
+        ns.ContactProblem.from_pinocchio(model, data, [contact], velocity=v)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nonsmooth._options import whole
 from nonsmooth.complementarity.base import Goal, Run, Solver
 from nonsmooth.complementarity.certificate import residual_of
+from nonsmooth.complementarity.feasibility import missed_signs
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.semismooth_newton import SemismoothNewton
 from nonsmooth.complementarity.status import Status
@@ -81,6 +82,9 @@ class _AutoRun(Run):
         self._best = math.inf
         self._to_come = solver.stages(problem)
         self._begun: list[_Stage] = []
+        self._looked = False
+        """Whether a linear program was asked if the signs can be met."""
+        self._proof: list[str] = []
 
     def advance(self, count: int) -> int:
         if not self._begun or self._begun[-1].status is not None:
@@ -98,7 +102,7 @@ class _AutoRun(Run):
         if residual > self.goal.tolerance or math.isnan(residual):
             stage.status = _end(stage, residual)
             self._end_stage(stage)
-        self.note = ", then ".join(str(each) for each in self._begun)
+        self.note = ", then ".join([*(str(each) for each in self._begun), *self._proof])
         return done
 
     def _begin_stage(self) -> None:
@@ -110,7 +114,13 @@ class _AutoRun(Run):
     def _end_stage(self, stage: _Stage) -> None:
         if stage.status is Status.INFEASIBLE:
             self.finished = Status.INFEASIBLE
-        elif stage.status is not None and not self._to_come:
+        elif stage.status is not None and self.problem.matrix is not None and not self._looked:
+            self._looked = True
+            missed = missed_signs(self.problem)
+            if missed > 0.0:
+                self.finished = Status.INFEASIBLE
+                self._proof = [f"a linear program: F misses a sign that it needs by {missed:.3g} at least"]
+        if stage.status is not None and self.finished is None and not self._to_come:
             self.finished = min(self._begun, key=lambda each: each.best).status
 
     def _count(self) -> None:

@@ -55,7 +55,10 @@ class MCP:
         self.size = len(self.lower)
         self._function = function
         self.jacobian_by: Jacobian = jacobian_of(jacobian, sparsity, (self.rows, self.size))
-        self.start = self.clip(np.zeros(self.size) if start is None else _vector("start", start, self.size))
+        wanted = np.zeros(self.size) if start is None else _vector("start", start, self.size)
+        self.start = self.clip(wanted)
+        self.moved_at_start = 0 if start is None else int(np.count_nonzero(self.start != wanted))
+        """Components of the start that lay outside their bounds and were moved there."""
 
     @property
     def rows(self) -> int:
@@ -77,6 +80,8 @@ class MCP:
         point.flags.writeable = False
         with np.errstate(all="ignore"):
             found = self._function(point)
+        if np.iscomplexobj(found):
+            raise ProblemError(f"the function{self._of_name()} returned complex numbers for real variables")
         value = np.array(found, dtype=float)
         if value.shape != (self.rows,):
             raise ProblemError(

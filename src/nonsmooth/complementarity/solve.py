@@ -124,13 +124,15 @@ def _check_arguments(problem: object, solver: object) -> None:
 
 def _start(problem: MCP, start: Solution | ArrayLike | None) -> tuple[Floats, str]:
     if start is None:
-        return problem.start.copy(), ""
+        return problem.start.copy(), _moved(problem.moved_at_start)
     wanted = np.array(start.point if isinstance(start, Solution) else start, dtype=float)
     if wanted.shape != (problem.size,):
         raise ProblemError(f"start has shape {wanted.shape} and the problem has {problem.size} variables")
     if not np.isfinite(wanted).all():
         raise ProblemError("start has numbers that are not finite")
     within = problem.clip(wanted)
-    moved = int(np.count_nonzero(within != wanted))
-    note = f"{moved} components of the start lay outside their bounds and were moved there" if moved else ""
-    return within, note
+    return within, _moved(int(np.count_nonzero(within != wanted)))
+
+
+def _moved(count: int) -> str:
+    return f"{count} components of the start lay outside their bounds and were moved there" if count else ""

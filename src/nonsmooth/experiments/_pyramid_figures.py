@@ -32,7 +32,7 @@ def directions(
     The push is k times the sliding friction.
     """
     figure, (left, right) = new_axes((12.0, 4.8), columns=2)
-    push, fine = max(part.push for part in cubes), np.linspace(0.0, 0.5 * np.pi, 1801)
+    push, fine = max(part.push for part in cubes), np.linspace(0.0, 0.5 * np.pi, 18_001)
     for part in cubes:
         if part.push == push and not part.polygon.circumscribed:
             near, colour = part.direction <= 0.5 * np.pi, _COLOURS[part.polygon.sides]

@@ -230,12 +230,12 @@ def _compare_harker(outcomes: Sequence[Outcome]) -> list[Comparison]:
         model, example = int(outcome.problem[8]), int(outcome.problem[-1])
         dimension = Reformulation(named.build()).size
         rows.append(
-            Comparison.with_paper(
+            Comparison.with_closed_form(
                 f"{outcome.problem}: dimension of problem (2)",
                 HARKER_SIZES[model][example - 1],
                 dimension,
                 "",
-                "stand-in arc costs" if example == 1 else "",
+                "the paper: between 27 and 129" + ("; stand-in arc costs" if example == 1 else ""),
             )
         )
         reference = "a convex program's" if example == 1 else "PATH's"

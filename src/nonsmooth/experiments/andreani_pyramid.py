@@ -152,9 +152,11 @@ class CubeErrors:
 
 
 def cube_errors(polygon: Polygon, push: float, directions: int) -> CubeErrors:
-    """Push the cube in all directions; the worst direction by hand is among them."""
-    sharp = worst_push(polygon, push)[0] + polygon.turn + np.pi / polygon.sides
-    angles = np.sort(np.append(np.linspace(0.0, 2.0 * np.pi, directions, endpoint=False), sharp))
+    """Push the cube in all directions; those with the worst direction and the worst size are among them."""
+    middle = polygon.turn + np.pi / polygon.sides
+    sharp = worst_push(polygon, push)[0] + middle
+    every = np.linspace(0.0, 2.0 * np.pi, directions, endpoint=False)
+    angles = np.unique(np.concatenate([every, [polygon.turn, middle, sharp]]))
     found, hand, cone = [], [], []
     for angle in angles.tolist():
         force = push * FRICTION * GRAVITY * np.array([np.cos(angle), np.sin(angle)])

@@ -162,6 +162,7 @@ def pinocchio_problem(
         else:
             bias.append(np.array([contact.gap / step, 0.0, 0.0]))
         friction.append(contact.friction)
+    _check_gravity(pin, model, data)
     pull = applied - np.asarray(data.nle)
     return ContactProblem(
         mass=mass,
@@ -289,11 +290,29 @@ def _check_same_velocity(data: Any, model: Any, velocity: Floats) -> None:
             )
 
 
+def _check_gravity(pin: Any, model: Any, data: Any) -> None:
+    """Raise where data has no nonlinear effects at all and yet gravity acts on the joints."""
+    if np.any(np.asarray(data.nle)):
+        return
+    gravity = np.asarray(model.gravity.linear)
+    for joint in range(1, model.njoints):
+        body = model.inertias[joint]
+        centre, weight = np.asarray(data.oMi[joint].act(body.lever)), body.mass * gravity
+        jacobian = np.asarray(pin.getJointJacobian(model, data, joint, pin.WORLD))
+        if np.abs(jacobian.T @ np.concatenate([weight, np.cross(centre, weight)])).max() > _SAME:
+            raise ProblemError(f"data holds no nonlinear effects, and gravity acts on the robot: {_CURE}")
+
+
 def _check_rolling(number: int, contact: RobotContact, speed: Floats) -> None:
     if contact.gap > _CLOSED:
         raise ProblemError(
             f"contacts[{number}] (frame {contact.frame!r}) is open by {contact.gap:g} m: on acceleration "
             "level contacts are closed; leave it out, or give a step"
+        )
+    if contact.gap < -_CLOSED:
+        raise ProblemError(
+            f"contacts[{number}] (frame {contact.frame!r}) overlaps by {-contact.gap:g} m, which "
+            "accelerations do not undo: give gap=0 if that is meant, or a step"
         )
     fastest = float(np.abs(speed).max())
     if fastest > _AT_REST:
