@@ -359,7 +359,7 @@ def check_beginning(left: Trajectory, right: Trajectory) -> None:
     frames, steps = len(left), left.steps.count
     assert left.times.tolist() == right.times[:frames].tolist()
     assert left.steps["residual"].tolist() == right.steps["residual"][:steps].tolist()
-    for number in {0, frames // 2, frames - 1}:
+    for number in {0, frames // 2, frames - 1} if frames else ():  # a run may be killed before its first
         assert bits(left.frame(number).position) == bits(right.frame(number).position)
         assert bits(left.contacts(number).impulse) == bits(right.contacts(number).impulse)
 

@@ -53,8 +53,9 @@ def forces(instances: Sequence[Grasp], table: Mapping[tuple[str, str], Sequence[
     figure, axes = new_axes((9.0, 5.2), columns=2)
     circle = np.linspace(0.0, 2.0 * np.pi, 200)
     for contact, ax in enumerate(axes):
-        ax.plot(np.cos(circle), np.sin(circle), color=BLUE, linewidth=1.0)
-        ax.plot([-1, 1, 1, -1, -1], [-1, -1, 1, 1, -1], color=ORANGE, linewidth=1.0)
+        ax.plot(np.cos(circle), np.sin(circle), color=BLUE, linewidth=1.0, label="edge of the cone")
+        square = [-1, 1, 1, -1, -1], [-1, -1, 1, 1, -1]
+        ax.plot(*square, color=ORANGE, linewidth=1.0, label="edge of the pyramid")
         for family, colour, marker, size in (("pyramid", ORANGE, "s", 4.5), ("rolling", BLUE, "o", 3.0)):
             found = np.array([answer.force for answer in table[family, "semismooth-newton"]])
             closed = found[:, contact] > 1e-6
@@ -65,8 +66,8 @@ def forces(instances: Sequence[Grasp], table: Mapping[tuple[str, str], Sequence[
                 markeredgewidth=0.0, alpha=0.8, label=name,
             )  # fmt: skip
         ax.set(
-            title=f"contact {contact + 1}", xlabel="c_t / (μ c_n)", ylabel="c_o / (μ c_n)",
-            xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), aspect="equal",
+            title=f"contact {contact + 1}, where it stays closed", xlabel="c_t / (μ c_n)",
+            ylabel="c_o / (μ c_n)", xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), aspect="equal",
         )  # fmt: skip
     legend_below(figure, 2)
     return figure

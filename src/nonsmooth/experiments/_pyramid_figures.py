@@ -102,12 +102,18 @@ def costs(cube: Mapping[str, Cost], grasped: Sequence[GraspErrors], cone_time: F
         (cube["cone"].default_time, ORANGE, "cube, cone, default solver"),
     ):
         left.axhline(1e3 * value, color=colour, linestyle="--", linewidth=1.2, label=name)
-    left.set(xlabel="sides of the polygon", ylabel="median time of a solve (ms)", xscale="log", yscale="log")
+    left.set(
+        title="time", xlabel="sides of the polygon", ylabel="median time of a solve (ms)", xscale="log",
+        yscale="log",
+    )  # fmt: skip
     right.plot(sides, [parts[m].unknowns for m in sides], "o-", color=BLUE, label="grasp, unknowns")
     right.plot(sides, [parts[m].pivots.mean() for m in sides], "o:", color=BLUE, label="grasp, mean pivots")
     right.plot(sides, [part.unknowns for part in cubes], "s-", color=ORANGE, label="cube, unknowns")
     right.plot(sides, [part.pivots for part in cubes], "s:", color=ORANGE, label="cube, mean pivots")
-    right.set(xlabel="sides of the polygon", ylabel="number", xscale="log", yscale="log")
+    right.set(
+        title="size, and Lemke's pivots", xlabel="sides of the polygon", ylabel="unknowns, pivots",
+        xscale="log", yscale="log",
+    )  # fmt: skip
     for ax in (left, right):
         ax.set_xticks(sides, [str(m) for m in sides])
         ax.minorticks_off()
@@ -123,7 +129,7 @@ def paths(gliding: Mapping[Polygon, Floats], cone: Floats) -> Figure:
         ax.plot(*_turned(path)[-1], "o", color=_COLOURS[polygon.sides], markersize=5)
     ax.plot(*_turned(cone).T, "--", color=RED, label="Coulomb's cone")
     ax.plot(*_turned(cone)[-1], "o", color=RED, markersize=5)
-    ax.set(xlabel="x, along the first velocity (m)", ylabel="y (m)")
+    ax.set(xlabel="x, along the first velocity (m)", ylabel="y (m), enlarged")
     ax.legend(frameon=False, loc="lower left")
     return figure
 

@@ -167,11 +167,11 @@ def _panels(
     straight = [case for case in cases if case.problem in linear]
     return {
         f"all {len(cases)} cases, by CPU time": ratios(labels, cases, outcomes, _seconds),
-        f"all {len(cases)} cases, by evaluations of F and its Jacobian": ratios(
+        f"all {len(cases)} cases, by evaluations, methods that need F alone": ratios(
             counted, cases, outcomes, _evaluations
         ),
         f"{len(straight)} linear cases, by CPU time": ratios(labels, straight, outcomes, _seconds),
-        f"{len(straight)} linear cases, by evaluations of F and its Jacobian": ratios(
+        f"{len(straight)} linear cases, by evaluations, methods that need F alone": ratios(
             counted, straight, outcomes, _evaluations
         ),
     }
