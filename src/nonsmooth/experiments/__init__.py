@@ -16,6 +16,8 @@ from nonsmooth.experiments.iftomm_governor import IFTOMM_GOVERNOR
 from nonsmooth.experiments.iftomm_pendulum import IFTOMM_PENDULUM
 from nonsmooth.experiments.iftomm_squeezer import IFTOMM_SQUEEZER
 from nonsmooth.experiments.mazhar_dynamics import MAZHAR_DYNAMICS
+from nonsmooth.experiments.mazhar_scaling import MAZHAR_SCALING
+from nonsmooth.experiments.mazhar_static import MAZHAR_STATIC
 from nonsmooth.experiments.melanz_ball import MELANZ_BALL
 from nonsmooth.experiments.melanz_compaction import MELANZ_COMPACTION
 from nonsmooth.experiments.melanz_filling import MELANZ_FILLING
@@ -33,6 +35,8 @@ REGISTRY: dict[str, Experiment] = {
         MELANZ_COMPACTION,
         MELANZ_SCALING,
         MAZHAR_DYNAMICS,
+        MAZHAR_STATIC,
+        MAZHAR_SCALING,
         STUDER_BLOCK,
         ANDREANI_MCPLIB,
         ANDREANI_GRASPS,
