@@ -72,6 +72,8 @@ def test_complementarity_is_measured_by_every_method(monkeypatch, capsys):
     quick = {"STEPS": (3, 6), "LIMIT": 0.2, "PIVOTING_SIZES": (4, 8), "NAMED_LIMIT": 0.05}
     for name, value in quick.items():
         monkeypatch.setattr(complementarity, name, value)
+    few = {name: complementarity.NAMED[name] for name in ("josephy", "transmcp", "block-slides")}
+    monkeypatch.setattr(complementarity, "NAMED", few)
     complementarity.main()
     lines = capsys.readouterr().out.splitlines()
     for label in complementarity.methods():
