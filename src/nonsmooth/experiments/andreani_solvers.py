@@ -162,16 +162,14 @@ def ratios(
 def _panels(
     labels: Sequence[str], cases: Sequence[Case], outcomes: dict[tuple[str, Case], Outcome], linear: set[str]
 ) -> dict[str, dict[str, Floats]]:
-    """Time and evaluations, over all problems and over the linear ones."""
+    """Time, and evaluations where they measure the cost, over all problems and over the linear ones."""
     counted = [label for label in labels if label not in BY_MATRIX]
     straight = [case for case in cases if case.problem in linear]
     return {
         f"all {len(cases)} cases, by CPU time": ratios(labels, cases, outcomes, _seconds),
-        f"all {len(cases)} cases, by evaluations, methods that need F alone": ratios(
-            counted, cases, outcomes, _evaluations
-        ),
+        f"all {len(cases)} cases, by evaluations of F and J": ratios(counted, cases, outcomes, _evaluations),
         f"{len(straight)} linear cases, by CPU time": ratios(labels, straight, outcomes, _seconds),
-        f"{len(straight)} linear cases, by evaluations, methods that need F alone": ratios(
+        f"{len(straight)} linear cases, by evaluations of F and J": ratios(
             counted, straight, outcomes, _evaluations
         ),
     }
