@@ -80,10 +80,9 @@ class Collision:
                 own[0] += contact.restitution * min(before[0], 0.0)
                 own[1:] += contact.tangential_restitution * before[1:]
             bias.append(own)
-        problem = self._problem(self.mass, [at.directions for at in self.places], bias, self._momentum())
-        answer = solve(problem, tolerance=TOLERANCE, throw=False)
-        assert answer.velocity is not None
-        return self._outcome(answer.velocity, self._split(answer.impulses), answer.certificate.residual)
+        pushes = [at.directions for at in self.places]
+        velocity, parts, residual = self._solve(self.mass, pushes, bias, self._momentum())
+        return self._outcome(velocity, parts, residual)
 
     def _poisson(self) -> Impact:
         compressed = self._newton(plastic=True)
@@ -111,15 +110,12 @@ class Collision:
         for k in back:
             momentum = momentum + given[k] * self.places[k].normal
         pressed = np.concatenate([momentum, [-given[k] for k in back]])
-        answer = solve(self._problem(mass, pushes, bias, pressed, chosen), tolerance=TOLERANCE, throw=False)
-        assert answer.velocity is not None
-        parts = self._split(answer.impulses, chosen)
+        velocity, parts, residual = self._solve(mass, pushes, bias, pressed, chosen)
         total = [first + part for first, part in zip(compressed.impulses, parts[:count], strict=True)]
         for k, part in zip(back, parts[count:], strict=True):
             total[k][0] += given[k]
             total[k][1:] += part[1:]
-        residual = max(compressed.residual, answer.certificate.residual)
-        return self._outcome(answer.velocity[:size], total, residual)
+        return self._outcome(velocity[:size], total, max(compressed.residual, residual))
 
     def hold(self) -> Impact:
         """Bring all approach and leaving to rest at once: what an accumulation of impacts ends with.
@@ -184,30 +180,31 @@ class Collision:
     def _momentum(self) -> Floats:
         return np.asarray(self.mass @ self._pushed)
 
-    def _problem(
+    def _solve(
         self,
         mass: Floats,
         pushes: Sequence[Floats],
         bias: Sequence[Floats],
         momentum: Floats,
         chosen: Sequence[int] | None = None,
-    ) -> ContactProblem:
-        """The contacts at the positions `chosen` (one may come twice), or all of them."""
-        every = range(len(self.places)) if chosen is None else chosen
+    ) -> tuple[Floats, list[Floats], float]:
+        """Velocity, impulses and residual for the contacts at the positions `chosen` (one may come twice)."""
+        every = list(range(len(self.places)) if chosen is None else chosen)
         widths = [self.widths[k] for k in every]
-        return ContactProblem(
-            mass=mass,
-            jacobian=np.hstack([push[:, :width] for push, width in zip(pushes, widths, strict=True)]),
+        rows = np.hstack([push[:, :width] for push, width in zip(pushes, widths, strict=True)])
+        mobile = np.linalg.solve(mass, np.column_stack([rows, momentum]))
+        matrix = rows.T @ mobile[:, :-1]
+        problem = ContactProblem(
+            delassus=0.5 * (matrix + matrix.T),
+            free_velocity=rows.T @ mobile[:, -1]
+            + np.concatenate([own[:width] for own, width in zip(bias, widths, strict=True)]),
             components=widths,
-            momentum=momentum,
-            bias=np.concatenate([own[:width] for own, width in zip(bias, widths, strict=True)]),
             friction=[self.friction[k] for k in every],
         )
-
-    def _split(self, flat: Floats, chosen: Sequence[int] | None = None) -> list[Floats]:
-        widths = [self.widths[k] for k in (range(len(self.places)) if chosen is None else chosen)]
+        answer = solve(problem, tolerance=TOLERANCE, throw=False)
         ends = np.cumsum(widths)
-        return [flat[end - width : end].copy() for end, width in zip(ends, widths, strict=True)]
+        parts = [answer.impulses[end - width : end].copy() for end, width in zip(ends, widths, strict=True)]
+        return mobile[:, -1] + mobile[:, :-1] @ answer.impulses, parts, answer.certificate.residual
 
     def _outcome(self, velocity: Floats, impulses: Sequence[Floats], residual: float) -> Impact:
         lost = work = 0.0

@@ -14,7 +14,7 @@ from nonsmooth.integrators.events.smooth import SmoothMotion
 
 Floats = NDArray[np.float64]
 
-_SAMPLES = 8
+_SAMPLES = 4
 """Intervals of a step at whose ends all numbers are looked at."""
 _FINEST = 4.0 * float(np.finfo(float).eps)
 
