@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,8 +15,8 @@ from nonsmooth.integrators.events.smooth import SmoothMotion
 
 Floats = NDArray[np.float64]
 
-_SAMPLES = 4
-"""Intervals of a step at whose ends all numbers are looked at."""
+_FEWEST = 4
+"""Intervals of a step, at least, at whose ends all numbers are looked at."""
 _FINEST = 4.0 * float(np.finfo(float).eps)
 
 
@@ -28,10 +29,13 @@ class Crossing:
 
 
 def first_crossing(
-    motion: SmoothMotion, dense: Callable[[float], Floats], begin: float, end: float
+    motion: SmoothMotion, dense: Callable[[float], Floats], begin: float, end: float, longest: float
 ) -> Crossing | None:
-    """Return the first crossing of a step; `dense` gives the vector of the state at any of its times."""
-    times = np.linspace(begin, end, _SAMPLES + 1)
+    """Return the first crossing of a step; `dense` gives the vector of the state at any of its times.
+
+    All numbers are looked at after every `longest` seconds at least, and four times in a step.
+    """
+    times = np.linspace(begin, end, max(_FEWEST, math.ceil((end - begin) / longest)) + 1)
     limits = motion.thresholds()
     if not len(limits):
         return None

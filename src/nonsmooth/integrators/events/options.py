@@ -22,7 +22,10 @@ class EventOptions:
     absolute: float = 1e-12
     """Absolute tolerance of smooth motion, in the units of q and u."""
     longest_step: float = math.inf
-    """Longest step of smooth motion in s; shorten it for contacts that close and open again within a step."""
+    """Longest step of smooth motion in s."""
+    looks: int = 200
+    """How often at least gaps, forces and sliding speeds are looked at over the duration; raise it where
+    something may come and go again between two looks."""
     gap_tolerance: float = GAP_TOLERANCE
     """m up to which a contact counts as closed; more overlap than this at the start is an error."""
     velocity_tolerance: float = VELOCITY_TOLERANCE
@@ -43,5 +46,6 @@ class EventOptions:
             positive(owner, name, getattr(self, name))
         positive(owner, "accumulation_gap", self.accumulation_gap)
         positive(owner, "look_ahead", self.look_ahead)
+        whole(owner, "looks", self.looks, 1)
         whole(owner, "most_events", self.most_events, 1)
         whole(owner, "most_at_once", self.most_at_once, 1)

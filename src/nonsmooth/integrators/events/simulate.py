@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import DOP853
+from scipy.integrate import DOP853, Radau
 
 from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.integrators.events.accumulation import ImpactRhythm
@@ -125,6 +125,7 @@ class _Simulation:
     ) -> None:
         self.system, self.options, self.progress = system, options, progress
         self.start, self.state, self.end = start, start, end
+        self.longest_look = (end - start.t) / options.looks
         self.events: list[Event] = []
         self.pieces: list[Piece] = []
         self.rhythm = ImpactRhythm()
@@ -346,26 +347,28 @@ class _Simulation:
         self.state = project(self.system, self.state, closed)
         motion = SmoothMotion(self.system, closed, self.state, self.options)
         self.previous = motion
-        solver = self._solver(motion, self.state.t, self.state.vector, self.end)
+        stiff = motion.is_stiff(self.state)
+        solver = self._solver(motion, self.state.t, self.state.vector, self.end, stiff)
         while solver.status == "running":
             before = (solver.t, solver.y.copy())
             self._step(solver)
             dense = solver.dense_output()
-            found = first_crossing(motion, dense, before[0], solver.t)
+            found = first_crossing(motion, dense, before[0], solver.t, self.longest_look)
             if found is not None:
-                self._finish(motion, before, found)
+                self._finish(motion, before, found, stiff)
                 return
             self._keep(motion, before[0], solver.t, dense, solver.y)
-            if self._drifts(motion):
+            if self._drifts(motion) or (stiff and not motion.is_stiff(self.state)):
                 return
 
-    def _solver(self, motion: SmoothMotion, t: float, vector: Floats, end: float) -> DOP853:
-        return DOP853(
+    def _solver(self, motion: SmoothMotion, t: float, vector: Floats, end: float, stiff: bool) -> Any:
+        method = Radau if stiff else DOP853
+        return method(
             motion.rates, t, vector, end, rtol=self.options.relative, atol=self.options.absolute,
             max_step=self.options.longest_step,
         )  # fmt: skip
 
-    def _step(self, solver: DOP853) -> None:
+    def _step(self, solver: Any) -> None:
         try:
             message = solver.step()
         except np.linalg.LinAlgError:
@@ -383,11 +386,13 @@ class _Simulation:
         self._weigh()
         self._tell()
 
-    def _finish(self, motion: SmoothMotion, before: tuple[float, Floats], found: Crossing) -> None:
+    def _finish(
+        self, motion: SmoothMotion, before: tuple[float, Floats], found: Crossing, stiff: bool
+    ) -> None:
         """Integrate once more up to the event itself, which is more exact than what was interpolated."""
         begin, vector = before
         if found.time > begin:
-            solver = self._solver(motion, begin, vector, found.time)
+            solver = self._solver(motion, begin, vector, found.time, stiff)
             while solver.status == "running":
                 at = solver.t
                 self._step(solver)

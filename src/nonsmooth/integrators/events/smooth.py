@@ -25,6 +25,8 @@ no friction)."""
 OPEN, SLIDE, STICK = 0, 1, 2
 """Modes in tables and samples."""
 _SINGULAR = 1e-11
+_SLOW = 1e-3
+"""m/s below which sliding in space is integrated by an implicit method."""
 _SAME = 1e-7
 """Part by which accelerations may differ that are the same but for the solver's tolerance."""
 
@@ -118,6 +120,17 @@ class SmoothMotion:
         work += self.system.applied_power(q, u, t)
         return np.concatenate([self.system.rates(q, u), acceleration, [lost, work]])
 
+    def is_stiff(self, state: State) -> bool:
+        """True where a contact hardly slides in space: its direction turns at a rate of μ λ_N/|γ_T| per kg."""
+        return any(
+            slip is not None and len(slip) == 2 and self._slip_speed(index, state) < _SLOW
+            for index, slip in self.closed.items()
+        )
+
+    def _slip_speed(self, index: int, state: State) -> float:
+        at = Kinematics(self.system, self.system.contacts[index], state.q, state.t)
+        return float(np.linalg.norm(at.velocity(state.u)[1:]))
+
     def contact_forces(self, level: AccelerationLevel, forces: Floats) -> list[Floats]:
         """(λ_N, λ_T…) of each closed contact, from the unknowns."""
         found, at = [], 0
@@ -201,6 +214,6 @@ class SmoothMotion:
             return max(margin_of(level, modes), -1.0)
         held, _ = self.accelerations(level)
         found = level.acceleration(solve(level.problem, tolerance=1e-10, throw=False).impulses)
-        scale = float(np.abs(level.directions).T.max(initial=0.0)) and float(np.abs(level.constant).max())
-        apart = float(np.abs(level.directions.T @ (found - held)).max(initial=0.0))
-        return 1.0 if apart <= _SAME * (scale or 1.0) else -1.0
+        scale = float(np.abs(level.constant).max()) or 1.0
+        apart = float(np.abs(level.directions.T @ (found - held)).max())
+        return 1.0 if apart <= _SAME * scale else -1.0
