@@ -28,6 +28,7 @@ from nonsmooth.problem.mass import mass_from_blocks
 from nonsmooth.solvers import (
     ADMM,
     APGD,
+    AugmentedLagrangian,
     Auto,
     FixedPoint,
     GaussSeidel,
@@ -39,6 +40,7 @@ from nonsmooth.solvers import (
     Solver,
     SORProx,
     Status,
+    VelocityProx,
 )
 from nonsmooth.solvers._coloured_kernels import coloured_sweeps
 
@@ -55,6 +57,8 @@ SOLVERS: dict[str, Solver] = {
     "apgd": APGD(),
     "sor-prox": SORProx(),
     "jor-prox": JORProx(strategy="adaptive"),
+    "augmented-lagrangian": AugmentedLagrangian(),
+    "velocity-prox": VelocityProx(),
     "newton": Newton(warm_sweeps=0),
     "newton-fischer-burmeister": Newton(formulation="fischer-burmeister", warm_sweeps=0),
     "proximal": Proximal(warm_sweeps=0),

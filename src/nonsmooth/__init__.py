@@ -28,9 +28,9 @@ if TYPE_CHECKING:
         scenes,
         solvers,
     )
-    from nonsmooth.integrators import assemble, simulate
+    from nonsmooth.integrators import assemble, simulate, simulate_events
     from nonsmooth.io import Recording, Trajectory
-    from nonsmooth.model import System, joints
+    from nonsmooth.model import GapContact, GeneralisedSystem, System, joints
     from nonsmooth.problem import Certificate, ContactProblem, Law, RobotContact, cones, pyramid
     from nonsmooth.solvers import Solution, SolveError, Status, solve
 
@@ -39,6 +39,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Certificate",
     "ContactProblem",
+    "GapContact",
+    "GeneralisedSystem",
     "Law",
     "Recording",
     "RobotContact",
@@ -62,6 +64,7 @@ __all__ = [
     "scenes",
     "siconos_error",
     "simulate",
+    "simulate_events",
     "solve",
     "solvers",
 ]
@@ -85,8 +88,8 @@ _HOME = {
     ),
     **dict.fromkeys(("Solution", "SolveError", "Status", "solve"), "solvers"),
     **dict.fromkeys(("Recording", "Trajectory"), "io"),
-    **dict.fromkeys(("System", "joints"), "model"),
-    **dict.fromkeys(("assemble", "simulate"), "integrators"),
+    **dict.fromkeys(("GapContact", "GeneralisedSystem", "System", "joints"), "model"),
+    **dict.fromkeys(("assemble", "simulate", "simulate_events"), "integrators"),
 }
 
 

@@ -18,7 +18,13 @@ from nonsmooth.experiments._output import (
     legend_below,
     new_axes,
 )
-from nonsmooth.problem.cones import kappa_disk, project_disk, project_half_line
+from nonsmooth.problem.cones import (
+    kappa_disk,
+    project_disk,
+    project_half_line,
+    regularised_friction,
+    regularised_normal,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,8 +142,8 @@ def exact_regularisation() -> Figure:
     for ax, (shift, title) in zip(axes, panels, strict=True):
         _axes_lines(ax)
         ax.plot([0.0, 0.0, reach], [2.4, 0.0, 0.0], label=r"$-y \in \mathrm{Upr}(x)$", **_LAW)
-        label = r"$y = \mathrm{prox}(y^* - r\,x)$, r = 1.5 kg (Eq. 109)"
-        ax.plot(x, project_half_line(shift - slope * x), label=label, **_REGULARISED)
+        label = r"$y = \mathrm{prox}(y^* - r\,x)$, $r$ = 1.5 kg (Eq. 109)"
+        ax.plot(x, regularised_normal(x, shift, slope), label=label, **_REGULARISED)
         ax.set(title=title, xlabel="acceleration x in m/s²", xlim=(-1.0, reach), ylim=(-0.3, 2.4))
         ax.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0, 1.5])
     closed, opens = axes
@@ -163,18 +169,18 @@ def force_laws() -> Figure:
     _law(
         axes[0],
         r"-\lambda \in \mathrm{Upr}(\dot\gamma)", r"\lambda = \mathrm{prox}(\lambda^* - r\,\dot\gamma)",
-        half_line, (x, project_half_line(closing - r * x)), (0.0, closing), r"(0,\ \lambda^*)",
+        half_line, (x, regularised_normal(x, closing, r)), (0.0, closing), r"(0,\ \lambda^*)",
     )  # fmt: skip
     _law(
         axes[1],
         r"-\lambda \in a\,\mathrm{Sgn}(\dot\gamma)", r"\lambda = \mathrm{prox}_S(\lambda^* - r\,\dot\gamma)",
         ([-reach, 0.0, 0.0, reach], [limit, limit, -limit, -limit]),
-        (x, project_disk(sticking - r * column, limit)[:, 0]), (0.0, sticking), r"(0,\ \lambda^*)",
+        (x, regularised_friction(column, sticking, r, limit)[:, 0]), (0.0, sticking), r"(0,\ \lambda^*)",
     )  # fmt: skip
     _law(
         axes[2],
         r"-\dot\gamma \in \mathrm{Upr}(\lambda)", r"\dot\gamma = \mathrm{prox}(\dot\gamma^* - r\,\lambda)",
-        half_line, (x, project_half_line(closing - r * x)), (0.0, closing), r"(0,\ \dot\gamma^*)",
+        half_line, (x, regularised_normal(x, closing, r)), (0.0, closing), r"(0,\ \dot\gamma^*)",
     )  # fmt: skip
     _law(
         axes[3],
@@ -212,7 +218,7 @@ def _slope_mark(ax: Axes, start: tuple[float, float], run: float, slope: float) 
     x, y = start
     ax.plot([x, x + run, x + run], [y, y, y - slope * run], color=DARK_GREY, linewidth=1.0)
     ax.annotate("1", (x + run / 2, y), (0, 3), textcoords="offset points", ha="center")
-    ax.annotate("r", (x + run, y - slope * run / 2), (4, 0), textcoords="offset points", va="center")
+    ax.annotate("$r$", (x + run, y - slope * run / 2), (4, 0), textcoords="offset points", va="center")
 
 
 def _axes_lines(ax: Axes) -> None:

@@ -1,6 +1,7 @@
-"""How time moves: time stepping with hard contact and joints."""
+"""How time moves: time stepping with hard contact and joints, and event-driven integration."""
 
 from nonsmooth.integrators.assembly import assemble
+from nonsmooth.integrators.events import EventOptions, EventRun, simulate_events, simulate_steps
 from nonsmooth.integrators.frame import Frame
 from nonsmooth.integrators.options import StepOptions
 from nonsmooth.integrators.reactions import Reactions
@@ -9,6 +10,8 @@ from nonsmooth.integrators.simulate import simulate
 from nonsmooth.integrators.time_stepping import TimeStepper
 
 __all__ = [
+    "EventOptions",
+    "EventRun",
     "Frame",
     "Reactions",
     "Run",
@@ -18,4 +21,6 @@ __all__ = [
     "TimeStepper",
     "assemble",
     "simulate",
+    "simulate_events",
+    "simulate_steps",
 ]

@@ -2,6 +2,7 @@
 
 from nonsmooth.model import joints, quaternions
 from nonsmooth.model.forces import Harmonic
+from nonsmooth.model.generalised import GapContact, GeneralisedSystem, check_derivatives
 from nonsmooth.model.materials import Material, Materials, PairTable
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import (
@@ -41,6 +42,8 @@ __all__ = [
     "ConvexHull",
     "Cylinder",
     "Ellipsoid",
+    "GapContact",
+    "GeneralisedSystem",
     "HalfSpace",
     "Harmonic",
     "Material",
@@ -51,6 +54,7 @@ __all__ = [
     "ShapeTable",
     "Sphere",
     "System",
+    "check_derivatives",
     "joints",
     "quaternions",
 ]

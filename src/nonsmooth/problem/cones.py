@@ -84,19 +84,36 @@ def project_disk(points: ArrayLike, radius: ArrayLike) -> Floats:
     return out[:, : x.shape[-1]].reshape(x.shape)
 
 
-def kappa_disk(points: ArrayLike, r: float, radius: ArrayLike) -> Floats:
+def kappa_disk(points: ArrayLike, r: ArrayLike, radius: ArrayLike) -> Floats:
     """κ_S(ξ, r) of Eq. 23: ξ shortened by r·radius, and zero where ξ/r lies in the disk.
 
-    Identity (130): κ_S(ξ, r) = ξ − prox_{rS}(ξ).
+    r is one number or one per point. Identity (130): κ_S(ξ, r) = ξ − prox_{rS}(ξ).
     """
-    if not r > 0.0:
-        raise ProblemError(f"r = {r}: the factor of κ_S must be positive")
+    given = np.asarray(r, dtype=float)
+    if not np.all(given > 0.0):
+        raise ProblemError(f"r = {given}: the factor of κ_S must be positive")
     x, _, leading = _padded(points, 2)
     length = np.linalg.norm(x, axis=-1, keepdims=True)
-    reach = r * _per_row(radius, leading, "radius").reshape(leading)[..., None]
+    reach = (_per_row(given, leading, "r") * _per_row(radius, leading, "radius")).reshape(leading)[..., None]
     outside = length > reach
     direction = np.divide(x, length, out=np.zeros_like(x), where=length > 0.0)
     return np.where(outside, x - reach * direction, 0.0)
+
+
+def regularised_normal(velocity: ArrayLike, offset: ArrayLike, r: ArrayLike) -> Floats:
+    """λ = prox(λ* − r γ̇) on the half line λ ≥ 0: Upr as a line of slope −r through λ* at γ̇ = 0 (Eq. 109).
+
+    The regularised law and the set-valued one have those points in common at which λ = λ* (Eq. 112).
+    """
+    return project_half_line(np.asarray(offset, dtype=float) - np.asarray(r) * np.asarray(velocity))
+
+
+def regularised_friction(velocity: ArrayLike, offset: ArrayLike, r: ArrayLike, radius: ArrayLike) -> Floats:
+    """λ = prox_S(λ* − r γ̇) on the disk |λ| ≤ radius: friction as a law of slope −r (Fig. 10).
+
+    `velocity` and `offset` have one or two components in the last axis, and r broadcasts to them.
+    """
+    return project_disk(np.asarray(offset, dtype=float) - np.asarray(r) * np.asarray(velocity), radius)
 
 
 def in_upr(minus_force: ArrayLike, velocity: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:

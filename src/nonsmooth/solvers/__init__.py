@@ -5,6 +5,7 @@ from __future__ import annotations
 from nonsmooth.errors import OptionError
 from nonsmooth.solvers.admm import ADMM
 from nonsmooth.solvers.apgd import APGD
+from nonsmooth.solvers.augmented_lagrangian import AugmentedLagrangian
 from nonsmooth.solvers.auto import Auto
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.equations_of_motion import EquationsOfMotion
@@ -19,12 +20,13 @@ from nonsmooth.solvers.proximal import Proximal
 from nonsmooth.solvers.solution import History, Solution, SolveError, Statistics
 from nonsmooth.solvers.solve import solve
 from nonsmooth.solvers.status import Status
+from nonsmooth.solvers.velocity_prox import VelocityProx
 
 REGISTRY: dict[str, type[Solver]] = {
     solver.name: solver
     for solver in (
-        Auto, APGD, GaussSeidel, Newton, Proximal, ADMM, FixedPoint, InteriorPoint, JORProx, SORProx, Lemke,
-        EquationsOfMotion,
+        Auto, APGD, GaussSeidel, Newton, Proximal, ADMM, FixedPoint, InteriorPoint, JORProx, SORProx,
+        AugmentedLagrangian, VelocityProx, Lemke, EquationsOfMotion,
     )
 }  # fmt: skip
 """Every solver by its name on the command line."""
@@ -41,6 +43,7 @@ __all__ = [
     "ADMM",
     "APGD",
     "REGISTRY",
+    "AugmentedLagrangian",
     "Auto",
     "EquationsOfMotion",
     "FixedPoint",
@@ -59,6 +62,7 @@ __all__ = [
     "Solver",
     "Statistics",
     "Status",
+    "VelocityProx",
     "by_name",
     "minimum_norm",
     "solve",

@@ -7,66 +7,29 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from nonsmooth._options import choice, positive
-from nonsmooth.errors import OptionError
+from nonsmooth._options import choice
 from nonsmooth.problem import _operator_kernels as operator_kernels
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers import _prox_kernels as kernels
-from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.base import Goal, Run
+from nonsmooth.solvers.factors import FactorSolver
 
 Floats = NDArray[np.float64]
 
-_STRATEGIES = ("diagonal", "row-sum", "adaptive")
 _SHRINK, _GROW, _WINDOW = 0.7, 1.1, 20
 """How the adaptive strategy changes its factor, and after how many iterations it looks."""
 
 
 @dataclass(frozen=True)
-class _Prox(Solver):
-    """What JORProx and SORProx share: the choice of the factors r_i."""
+class _Prox(FactorSolver):
+    """What JORProx and SORProx share: the strategies, of which "adaptive" starts as "diagonal" and shrinks
+    all factors while the iteration grows."""
 
     laws: ClassVar[tuple[str, ...]] = ("coulomb", "relaxed", "pyramid")
     default_iterations: ClassVar[int] = 100_000
-
-    strategy: str = "diagonal"
-    """"diagonal": r = ω/G_hh (Eq. 69); "row-sum": r = ω/Σ_k|G_hk| (Eq. 70); "adaptive": starts as
-    "diagonal" and shrinks all factors while the iteration grows."""
-    omega: float = 1.0
-    """Relaxation factor ω on the strategy's r."""
-    r: ArrayLike | None = None
-    """Your own r_i > 0 (kg), one for all or one per row; replaces the strategy."""
-
-    def __post_init__(self) -> None:
-        owner = type(self).__name__
-        choice(owner, "strategy", self.strategy, _STRATEGIES)
-        positive(owner, "omega", self.omega)
-        if self.r is not None and not np.all(np.asarray(self.r, dtype=float) > 0.0):
-            raise OptionError(f"{owner}(r=…): every factor r must be positive")
-
-    def factors(self, problem: ContactProblem) -> Floats:
-        """r for every row, (blocks, 3); the two rows of a friction disk share the smaller one."""
-        layout = problem.layout
-        if self.r is not None:
-            given = np.asarray(self.r, dtype=float)
-            if given.ndim and given.shape != (layout.rows,):
-                raise OptionError(
-                    f"r has shape {given.shape}: give one number, or {layout.rows}, one per row"
-                )
-            r = layout.pad(np.broadcast_to(given, (layout.rows,)).copy())
-        else:
-            if self.strategy == "row-sum":
-                sums = layout.pad(np.asarray(abs(problem.operator.matrix()).sum(axis=1)).ravel())
-            else:
-                sums = np.einsum("bkk->bk", problem.operator.diagonal_blocks)
-            r = np.full_like(sums, np.inf)  # rows that move nothing
-            np.divide(self.omega, sums, out=r, where=sums > 0.0)
-        r[layout.padding] = np.inf
-        contacts = slice(0, layout.contacts)
-        r[contacts, 1:] = r[contacts, 1:].min(axis=1, keepdims=True)
-        r[np.isinf(r)] = 1.0
-        return r
+    strategies: ClassVar[tuple[str, ...]] = ("diagonal", "row-sum", "adaptive")
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ class SmoothMotion:
         return np.concatenate([self.system.rates(q, u), acceleration, [lost, work]])
 
     def is_stiff(self, state: State) -> bool:
-        """True where a contact hardly slides in space: its direction turns at a rate of μ λ_N/|γ_T| per kg."""
+        """True where a contact hardly slides in space: its direction turns the faster, as 1/|γ_T|."""
         return any(
             slip is not None and len(slip) == 2 and self._slip_speed(index, state) < _SLOW
             for index, slip in self.closed.items()
