@@ -224,6 +224,30 @@ def test_painleve_is_passed_by_an_impact_without_collision():
     assert "indeterminate" in kinds(both)
 
 
+def test_sliding_in_space_begins_where_the_load_says_and_follows_it():
+    """A load (5t, 3t²) N that turns: slip where 25t² + 9t⁴ = (μ g)²."""
+    mu = 0.3
+    floor = GapContact(
+        "floor", gap=lambda q, t: q[2], normal=lambda q, t: [0.0, 0.0, 1.0],
+        tangent=lambda q, t: np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), friction=mu,
+    )  # fmt: skip
+    system = GeneralisedSystem(
+        np.eye(3),
+        lambda q, u, t: np.array([5.0 * t, 3.0 * t**2, -G]),
+        [floor],
+        potential=lambda q: G * q[2],
+        power=lambda q, u, t: 5.0 * t * u[0] + 3.0 * t**2 * u[1],
+    )
+    run = simulate_events(system, np.zeros(3), np.zeros(3), 0.8)
+    slip = math.sqrt((-25.0 + math.sqrt(625.0 + 36.0 * (mu * G) ** 2)) / 18.0)
+    assert kinds(run) == ["slip"]
+    assert run.times() == pytest.approx([slip], abs=1e-10)
+    assert run.certificate.energy_error < 1e-12
+    sample = run.sample([0.7])
+    friction, velocity = sample.forces[0][0, 1:], sample.u[0, :2]
+    np.testing.assert_allclose(friction, -mu * G * velocity / np.linalg.norm(velocity), atol=1e-9)
+
+
 def test_event_storm_ends_with_what_was_done():
     run = simulate_events(ball(0.9), [1.0], [0.0], 20.0, most_events=5)
     assert run.status is EventStatus.EVENT_LIMIT

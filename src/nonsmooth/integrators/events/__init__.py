@@ -1,5 +1,7 @@
 """Event-driven integration: switching times themselves, and high order between them."""
 
+from nonsmooth.integrators.events.from_robot import RobotPoint, robot_system
+from nonsmooth.integrators.events.from_system import FreeBodies, generalised
 from nonsmooth.integrators.events.moreau import SteppedRun, simulate_steps
 from nonsmooth.integrators.events.options import EventOptions
 from nonsmooth.integrators.events.run import (
@@ -21,8 +23,12 @@ __all__ = [
     "EventOptions",
     "EventRun",
     "EventStatus",
+    "FreeBodies",
+    "RobotPoint",
     "Samples",
     "SteppedRun",
+    "generalised",
+    "robot_system",
     "simulate_events",
     "simulate_steps",
 ]

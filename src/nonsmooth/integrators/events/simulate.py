@@ -262,10 +262,10 @@ class _Simulation:
             # a force is on its limit: a moment later it is past it, and the answer is plain
             state = self._moment_later(self.previous)
             candidates = {
-                i: self.previous._sliding(
-                    Kinematics(self.system, self.system.contacts[i], state.q, state.t), state.u, slip
+                i: self.previous.sliding(
+                    i, Kinematics(self.system, self.system.contacts[i], state.q, state.t), state.u
                 )
-                for i, slip in self.previous.closed.items()
+                for i in self.previous.closed
             }
         else:
             state, candidates = self.state, self._candidates()
@@ -358,15 +358,17 @@ class _Simulation:
                 self._finish(motion, before, found, stiff)
                 return
             self._keep(motion, before[0], solver.t, dense, solver.y)
-            if self._drifts(motion) or (stiff and not motion.is_stiff(self.state)):
+            if self._drifts(motion) or motion.is_over(self.state):
+                return
+            if stiff and not motion.is_stiff(self.state):
                 return
 
     def _solver(self, motion: SmoothMotion, t: float, vector: Floats, end: float, stiff: bool) -> Any:
-        method = Radau if stiff else DOP853
-        return method(
-            motion.rates, t, vector, end, rtol=self.options.relative, atol=self.options.absolute,
-            max_step=self.options.longest_step,
-        )  # fmt: skip
+        given = self.options
+        how = {"rtol": given.relative, "atol": given.absolute, "max_step": given.longest_step}
+        if stiff:
+            return Radau(motion.rates, t, vector, end, jac=motion.slopes, **how)
+        return DOP853(motion.rates, t, vector, end, **how)
 
     def _step(self, solver: Any) -> None:
         try:

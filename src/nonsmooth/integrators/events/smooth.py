@@ -25,6 +25,10 @@ no friction)."""
 OPEN, SLIDE, STICK = 0, 1, 2
 """Modes in tables and samples."""
 _SINGULAR = 1e-11
+_FROZEN = 1e-7
+"""m/s below which sliding in space keeps its direction: it would turn faster than it can be integrated."""
+_POSITION_STEP, _VELOCITY_STEP = 1e-7, 1e-10
+"""Differences for slopes, in m (rad) and m/s (rad/s): far less than the slowest sliding speed."""
 _SLOW = 1e-3
 """m/s below which sliding in space is integrated by an implicit method."""
 _SAME = 1e-7
@@ -63,6 +67,11 @@ class SmoothMotion:
     ) -> None:
         self.system, self.closed, self.options = system, dict(closed), options
         self.coordinates = len(start.q)
+        self._frozen = {
+            index
+            for index, slip in self.closed.items()
+            if slip is not None and (len(slip) == 1 or self._slip_speed(index, start) < _FROZEN)
+        }
         self._redundant = False
         level = self.level(start.t, start.q, start.u)
         if len(level.drift):
@@ -81,21 +90,30 @@ class SmoothMotion:
     def _level(self, t: float, q: Floats, u: Floats) -> tuple[AccelerationLevel, list[Kinematics]]:
         places = [Kinematics(self.system, self.system.contacts[index], q, t) for index in self.closed]
         contacts = [
-            active_contact(at, u, self._sliding(at, u, slip))
-            for at, slip in zip(places, self.closed.values(), strict=True)
+            active_contact(at, u, self.sliding(index, at, u))
+            for index, at in zip(self.closed, places, strict=True)
         ]
         level = AccelerationLevel(self.system.mass_matrix(q), self.system.forces(q, u, t), contacts)
         return level, places
 
-    def _sliding(self, at: Kinematics, u: Floats, slip: Floats | None) -> Floats | None:
-        """Direction of sliding, continued smoothly where the velocity passes zero."""
-        if slip is None:
-            return None
-        velocity = at.velocity(u)[1:]
-        size = float(np.linalg.norm(velocity))
-        if len(slip) == 1 or size < self.options.velocity_tolerance:
+    def sliding(self, index: int, at: Kinematics, u: Floats) -> Floats | None:
+        """Direction of sliding, continued smoothly where the velocity passes zero; None without sliding.
+
+        In the plane, and where sliding in space has just begun, it is that at the start of this motion.
+        """
+        slip = self.closed[index]
+        if slip is None or index in self._frozen:
             return slip
-        return np.asarray(np.copysign(1.0, velocity @ slip) * velocity / size)
+        velocity = at.velocity(u)[1:]
+        return np.asarray(np.copysign(1.0, velocity @ slip) * velocity / np.linalg.norm(velocity))
+
+    def is_over(self, state: State) -> bool:
+        """True where sliding in space has got so fast that its direction can no longer be held."""
+        return any(
+            slip is not None and len(slip) == 2 and self._slip_speed(index, state) > 2.0 * _FROZEN
+            for index, slip in self.closed.items()
+            if index in self._frozen
+        )
 
     def accelerations(self, level: AccelerationLevel) -> tuple[Floats, Floats]:
         """u̇ and the unknown forces (rows,) with γ̇ = 0 in every row."""
@@ -119,6 +137,18 @@ class SmoothMotion:
             work -= float(force @ at.surface[: len(force)])
         work += self.system.applied_power(q, u, t)
         return np.concatenate([self.system.rates(q, u), acceleration, [lost, work]])
+
+    def slopes(self, t: float, vector: Floats) -> Floats:
+        """Derivative of `rates` by the vector, by differences; energies change nothing."""
+        size = len(vector)
+        here, found = self.rates(t, vector), np.zeros((size, size))
+        for k in range(size - 2):
+            # sliding turns on the scale of its speed, and positions matter on that of the mechanism
+            step = _POSITION_STEP if k < self.coordinates else _VELOCITY_STEP
+            beside = vector.copy()
+            beside[k] += step
+            found[:, k] = (self.rates(t, beside) - here) / step
+        return found
 
     def is_stiff(self, state: State) -> bool:
         """True where a contact hardly slides in space: its direction turns the faster, as 1/|γ_T|."""
