@@ -63,7 +63,10 @@ def assert_mistake(result: Result, message: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["list", "solve", "run", "inspect", "record-problems", "bench", "compare", "mcp", "experiment", "info"],
+    [
+        "list", "solve", "run", "inspect", "view", "render", "export", "record-problems", "bench", "compare",
+        "mcp", "experiment", "reproduce", "info",
+    ],  # fmt: skip
 )
 def test_help_of_every_command_has_examples(command: str) -> None:
     result = run(command, "--help")

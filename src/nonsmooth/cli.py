@@ -21,6 +21,7 @@ from rich.text import Text
 from nonsmooth._cli_bench import BENCH_EXAMPLES, bench
 from nonsmooth._cli_compare import COMPARE_EXAMPLES, compare
 from nonsmooth._cli_errors import Commands, advice
+from nonsmooth._cli_export import EXPORT_EXAMPLES, export
 from nonsmooth._cli_mcp import MCP_EXAMPLES, list_complementarity, mcp
 from nonsmooth._cli_parts import (
     AsJson,
@@ -37,7 +38,9 @@ from nonsmooth._cli_parts import (
 )
 from nonsmooth._cli_problem import find_problem as _find_problem
 from nonsmooth._cli_record import RECORD_EXAMPLES, record_problems
+from nonsmooth._cli_render import RENDER_EXAMPLES, render
 from nonsmooth._cli_run import INSPECT_EXAMPLES, RUN_EXAMPLES, inspect, run
+from nonsmooth._cli_view import VIEW_EXAMPLES, view
 from nonsmooth.errors import OptionError
 from nonsmooth.view.console import ERR, OUT, progress_bar
 
@@ -274,6 +277,9 @@ def _solve(
 
 app.command("run", epilog=RUN_EXAMPLES)(run)
 app.command("inspect", epilog=INSPECT_EXAMPLES)(inspect)
+app.command("render", epilog=RENDER_EXAMPLES)(render)
+app.command("view", epilog=VIEW_EXAMPLES)(view)
+app.command("export", epilog=EXPORT_EXAMPLES)(export)
 app.command("record-problems", epilog=RECORD_EXAMPLES)(record_problems)
 app.command("bench", epilog=BENCH_EXAMPLES)(bench)
 app.command("compare", epilog=COMPARE_EXAMPLES)(compare)

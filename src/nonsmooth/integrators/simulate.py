@@ -83,7 +83,10 @@ def simulate(
             same bits for any number.
         scheme: "stabilised" (the papers' half-implicit Euler), "projected" (joints and overlaps put right on
             position level) or "rattle" (of second order while nothing touches); see `StepOptions`.
-        margin, push_out_speed, restitution_speed, world: see `StepOptions`.
+        margin: see `StepOptions`.
+        push_out_speed: see `StepOptions`.
+        restitution_speed: see `StepOptions`.
+        world: see `StepOptions`.
     """
     choice("simulate", "on_failure", on_failure, ("count", "raise"))
     if threads is not None:

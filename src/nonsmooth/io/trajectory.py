@@ -305,10 +305,24 @@ class Steps(Mapping[str, NDArray[Any]]):
         return self._trajectory._steps
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        values = self._trajectory._read(f"steps/{name}", slice(0, self.count)) if name in set(self) else None
-        if values is None:
-            raise KeyError(f"{name!r} is not recorded of the steps: there are {', '.join(self)}")
+        return self.rows(name, slice(0, self.count))
+
+    def rows(self, name: str, rows: slice) -> NDArray[Any]:
+        """Read some of the steps: rows 0, 1, … are the first ones, and no more than `count` are there."""
+        start, stop, stride = rows.indices(self.count)
+        values = self._trajectory._read(self._path(name), slice(start, max(start, stop), stride))
         return values.astype(str) if values.dtype.kind == "S" else np.asarray(values)
+
+    def unit(self, name: str) -> str:
+        """Return the unit of a number, or what it is, as the file has it."""
+        dataset = self._trajectory._columns[self._path(name)]
+        with suspicion(self._trajectory.path):
+            return bytes(dataset.attrs["unit"]).decode()
+
+    def _path(self, name: str) -> str:
+        if name not in set(self):
+            raise KeyError(f"{name!r} is not recorded of the steps: there are {', '.join(self)}")
+        return f"steps/{name}"
 
     def __iter__(self) -> Iterator[str]:
         return (path[6:] for path in self._trajectory._columns if path.startswith("steps/"))

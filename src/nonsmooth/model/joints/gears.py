@@ -35,8 +35,9 @@ class Gear(PointJoint):
     The line of centres may turn, so that the axles can be on a moving carrier (a planetary gear), which
     other joints hold. The row's force is that on the teeth. There is no play.
 
+    Bodies, name and collide are those of every `Joint`.
+
     Args:
-        a, b, name, collide: as in `Joint`.
         radii: of the pitch circles of A and B in m.
         internal: whether one gear is a ring around the other, so that both turn the same way.
         axis: (3,) unit vector along both axles, world frame; or axis_a and axis_b in the body frames.
@@ -109,8 +110,9 @@ class Coupling(PointJoint):
     For bevel gears, belts and shafts whose axles do not move. The angles count from where the bodies are
     when the joint is added.
 
+    Bodies, name and collide are those of every `Joint`; neither is the ground.
+
     Args:
-        a, b, name, collide: as in `Joint`; both are bodies.
         ratio: radius of B over that of A; negative where both turn the same way.
         axis: (3,) unit vector along both axles, world frame; or axis_a and axis_b in the body frames.
     """

@@ -1,0 +1,162 @@
+"""Tables in files that grow by rows: CSV for everyone, Parquet where the package pyarrow is installed.
+
+Both take the same columns. The rows that came before a program was stopped are kept. In Parquet each column
+has its unit and meaning as metadata of the field; a CSV file has its names in the first line alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from nonsmooth.errors import MissingSolverError
+from nonsmooth.io._hdf5 import writing
+
+_GROUP = 200_000
+"""Rows that are written to a Parquet file together."""
+
+
+class TableForm(StrEnum):
+    """How a table is kept; the value ends the name of its file."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+@dataclass(frozen=True, eq=False)
+class TableColumn:
+    """One column of rows: numbers (n,) or n strings."""
+
+    name: str
+    values: NDArray[Any] | list[str]
+    unit: str
+    meaning: str
+
+
+class TableFile(ABC):
+    """A table that grows; all rows have the columns of the first ones."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @abstractmethod
+    def append(self, columns: list[TableColumn]) -> None:
+        """Append rows."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Write what is left and close the file."""
+
+    def __enter__(self) -> TableFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def new_table(path: Path, form: TableForm) -> TableFile:
+    """Begin a table; an older file of this name is replaced."""
+    return _CsvFile(path) if form is TableForm.CSV else _ParquetFile(path)
+
+
+class _CsvFile(TableFile):
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._empty = True
+        with writing(path):
+            self._file = open(path, "w", encoding="utf-8", newline="")  # noqa: SIM115
+
+    def append(self, columns: list[TableColumn]) -> None:
+        lines = csv.writer(self._file, lineterminator="\n")
+        # Python's own floats are written with as many digits as it takes to read the same number again.
+        with writing(self.path):
+            if self._empty:
+                lines.writerow([column.name for column in columns])
+                self._empty = False
+            lines.writerows(zip(*(_listed(column.values) for column in columns), strict=True))
+            self._file.flush()
+
+    def close(self) -> None:
+        with writing(self.path):
+            self._file.close()
+
+
+class _ParquetFile(TableFile):
+    """Appears in its place when it is closed: until then it is no Parquet file yet."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        check_parquet()
+        self._scratch = path.with_name(f"{path.name}.part")
+        self._writer: Any = None
+        self._waiting: list[Any] = []
+        self._rows = 0
+
+    def append(self, columns: list[TableColumn]) -> None:
+        import pyarrow as pa
+
+        arrays = [pa.array(column.values) for column in columns]
+        if self._writer is None:
+            fields = [
+                # An empty list has no type of its own.
+                pa.field(
+                    column.name,
+                    pa.string() if isinstance(column.values, list) else array.type,
+                    metadata={"unit": column.unit, "meaning": column.meaning},
+                )
+                for column, array in zip(columns, arrays, strict=True)
+            ]
+            self._begin(pa.schema(fields))
+        rows = pa.Table.from_arrays(
+            [array.cast(field.type) for array, field in zip(arrays, self._schema, strict=True)],
+            schema=self._schema,
+        )
+        self._waiting.append(rows)
+        self._rows += rows.num_rows
+        if self._rows >= _GROUP:
+            self._write()
+
+    def _begin(self, schema: Any) -> None:
+        from pyarrow import parquet
+
+        self._schema = schema
+        with writing(self.path):
+            self._writer = parquet.ParquetWriter(self._scratch, schema, compression="zstd")
+
+    def _write(self) -> None:
+        import pyarrow as pa
+
+        waiting, self._waiting, self._rows = self._waiting, [], 0
+        with writing(self.path):
+            self._writer.write_table(pa.concat_tables(waiting))
+
+    def close(self) -> None:
+        if self._writer is None:
+            return
+        if self._waiting:
+            self._write()
+        with writing(self.path):
+            self._writer.close()
+            os.replace(self._scratch, self.path)
+        self._writer = None
+
+
+def check_parquet() -> None:
+    """Raise if Parquet files cannot be written here."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError:
+        raise MissingSolverError(
+            "Parquet files need the package pyarrow: pip install pyarrow, or export to CSV"
+        ) from None
+
+
+def _listed(values: NDArray[Any] | list[str]) -> list[Any]:
+    return values if isinstance(values, list) else values.tolist()

@@ -1,0 +1,126 @@
+"""Where a picture is taken from: perspective, and the choice of a place from which all bodies can be seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nonsmooth.errors import OptionError
+
+Floats = NDArray[np.float64]
+Triple = tuple[float, float, float]
+
+FIELD_OF_VIEW = 30.0
+"""Of the default camera in degrees, from the lower to the upper edge of the picture."""
+MARGIN = (0.74, 0.82)
+"""Parts of the picture's width and height that bodies may fill: the rest is for legends and air."""
+
+
+@dataclass(frozen=True)
+class View:
+    """From which side to look: the camera finds its distance itself."""
+
+    azimuth: float = -60.0
+    """Direction of the camera from the scene in degrees, about the z axis: 0 is +x, 90 is +y."""
+    elevation: float = 25.0
+    """Angle in degrees above the horizon, from -90 to 90."""
+    zoom: float = 1.0
+    """Bodies fill the picture at 1, and are twice as large at 2."""
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.azimuth):
+            raise OptionError(f"azimuth is {self.azimuth}: give an angle in degrees")
+        if not -90.0 <= self.elevation <= 90.0:
+            raise OptionError(f"elevation is {self.elevation}: give an angle from -90 to 90 degrees")
+        if not 0.0 < self.zoom < math.inf:
+            raise OptionError(f"zoom is {self.zoom}: give a positive number, such as 2 for twice as large")
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A camera at `eye` that looks at `target`; both are in m, world frame."""
+
+    eye: Triple
+    target: Triple
+    up: Triple = (0.0, 0.0, 1.0)
+    """What is up in the picture, as far as the direction of sight allows."""
+    field_of_view: float = FIELD_OF_VIEW
+    """Degrees from the lower to the upper edge of the picture."""
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.field_of_view < 180.0:
+            raise OptionError(f"field_of_view is {self.field_of_view}: give an angle from 0 to 180 degrees")
+        sight = np.subtract(self.target, self.eye)
+        if not np.linalg.norm(np.cross(sight, self.up)) > 1e-9 * np.linalg.norm(sight):
+            raise OptionError(
+                f"a camera at {self.eye} that looks at {self.target} has no up direction {self.up}: "
+                "move the eye, or choose up across the direction of sight"
+            )
+
+    @property
+    def axes(self) -> Floats:
+        """(3, 3) unit vectors in the world frame as rows: to the right, down, and ahead in the picture."""
+        ahead = np.subtract(self.target, self.eye)
+        ahead = ahead / np.linalg.norm(ahead)
+        right = np.cross(ahead, self.up)
+        right /= np.linalg.norm(right)
+        return np.stack([right, np.cross(ahead, right), ahead])
+
+    def in_sight(self, points: ArrayLike) -> Floats:
+        """Return points (..., 3) of the world along the camera's axes from the eye; the third is depth."""
+        return np.asarray((np.asarray(points, dtype=np.float64) - self.eye) @ self.axes.T)
+
+    def focal_length(self, height: int) -> float:
+        """Return how many pixels a length has that is as far away as it is long."""
+        return 0.5 * height / math.tan(0.5 * math.radians(self.field_of_view))
+
+    def project(self, points: ArrayLike, width: int, height: int) -> Floats:
+        """Return where points (..., 3) are in a picture: x and y in pixels from the upper left corner.
+
+        The middle of the first pixel is (0.5, 0.5). Points must be ahead of the eye.
+        """
+        seen = self.in_sight(points)
+        scale = self.focal_length(height) / seen[..., 2:]
+        return np.asarray(np.array([0.5 * width, 0.5 * height]) + scale * seen[..., :2])
+
+    @classmethod
+    def framing(cls, centres: ArrayLike, radii: ArrayLike, aspect: float, view: View | None = None) -> Camera:
+        """Return the camera that has all balls with `centres` (k, 3) and `radii` (k,) in m just in sight.
+
+        `aspect` is width by height of the picture.
+        """
+        view = view or View()
+        points, reach = np.asarray(centres, dtype=np.float64), np.asarray(radii, dtype=np.float64)
+        azimuth, elevation = math.radians(view.azimuth), math.radians(view.elevation)
+        back = np.array(
+            [
+                math.cos(elevation) * math.cos(azimuth),
+                math.cos(elevation) * math.sin(azimuth),
+                math.sin(elevation),
+            ]
+        )
+        up: Triple = (0.0, 0.0, 1.0)
+        if abs(back[2]) > 0.999:  # from straight above or below up is where the camera came from by tilting
+            tilt = -math.copysign(1.0, view.elevation)
+            up = (tilt * math.cos(azimuth), tilt * math.sin(azimuth), 0.0)
+        right, down, ahead = cls((0.0, 0.0, 0.0), tuple(-back), up).axes
+        half = 0.5 * math.radians(FIELD_OF_VIEW)
+        target, distance = np.zeros(3), 0.0
+        for axis, width in ((right, MARGIN[0] * aspect), (down, MARGIN[1])):
+            # A ball is inside the edges at angle ±θ, seen from the distance d and the shift s, if
+            # ±(x − s) cos θ + r ≤ (z + d) sin θ. Both edges touch a ball for the smallest d.
+            angle = math.atan(width * math.tan(half))
+            cosine, sine = math.cos(angle), math.sin(angle)
+            across, ahead_by = points @ axis, points @ ahead
+            plus = np.max(across * cosine + reach - ahead_by * sine)
+            minus = np.max(-across * cosine + reach - ahead_by * sine)
+            target = target + axis * (plus - minus) / (2.0 * cosine)
+            distance = max(distance, (plus + minus) / (2.0 * sine))
+        # Distance is from the plane through the origin; the target shall be in the middle of the scene.
+        middle = float(np.mean([np.min(points @ ahead), np.max(points @ ahead)]))
+        target = target + ahead * middle
+        eye = target + back * ((distance + middle) / view.zoom)
+        return cls(tuple(eye.tolist()), tuple(target.tolist()), up)

@@ -1,0 +1,388 @@
+"""What bodies look like: spheres stay spheres, every other shape becomes triangles in its body's frame.
+
+Triangles are counterclockwise when seen from outside. Lengths are in m.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nonsmooth.io import RecordedJoints
+from nonsmooth.model import quaternions
+from nonsmooth.model import shapes as kinds
+from nonsmooth.model.shape_table import ShapeTable
+
+Floats = NDArray[np.float64]
+Faces = NDArray[np.int32]
+TriangleMesh = tuple[Floats, Faces]
+"""Vertices (v, 3) in m and faces (f, 3), rows of the vertices."""
+
+ROUND_SEGMENTS = 32
+"""Straight pieces of a circle in the meshes of round shapes."""
+
+FLOOR_SIDE = 6.0
+"""Side of the square that shows a half-space, in diagonals of the scene."""
+
+_WALL_RIM = 0.05
+"""How far walls stand above the scene, as a part of its height."""
+_STEEP = 0.7
+"""A half-space whose normal has a smaller upward part than this is a wall."""
+_BAR_RADIUS, _PIN_RADIUS = 0.009, 0.013
+"""Thickness of the bars and joints of a mechanism, in diagonals of the scene."""
+_LINKS = 30.0
+"""A scene whose diagonal is more than so many half links has the thickness of one with so many."""
+_RAIL = (0.004, 0.5)
+_AXIAL = {"Revolute": (_PIN_RADIUS, 0.022), "Prismatic": _RAIL, "Cylindrical": _RAIL, "Screw": _RAIL}
+"""Radii and half lengths of the cylinders that show joints with an axis, in diagonals of the scene."""
+_MANY = 20
+_ROUND = (kinds.CAPSULE, kinds.CYLINDER, kinds.ELLIPSOID)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One shape of a body as it is drawn: a sphere if `radius` is positive, else a triangle mesh."""
+
+    body: int
+    """Index of the body that carries it; −1 for the ground, whose frame is the world."""
+    radius: float
+    """Of a sphere in m; 0 for meshes."""
+    vertices: Floats
+    """(v, 3) in m, in the body frame; none for spheres."""
+    faces: Faces
+    """(f, 3) rows of `vertices`; none for spheres."""
+    offset: Floats
+    """(3,) of a sphere's centre in the body frame, in m; of a mesh the origin of the shape."""
+    half_space: bool = False
+    """Whether the mesh is a piece of an infinite plane; its outward normal is that of its faces."""
+    smooth: bool = False
+    """Whether normals are to be averaged at vertices that faces share; False for flat faces."""
+    joint: bool = False
+    """Whether it shows a joint and is no shape of the body."""
+
+
+def parts_of(shapes: ShapeTable, extent: float) -> list[Part]:
+    """Return one part per shape, in the order of the table.
+
+    A half-space becomes a square of side `extent` (m) about the origin of its frame, of 10 by 10 cells.
+    """
+    parts = []
+    columns = (shapes.body.tolist(), shapes.kind.tolist(), shapes.size.tolist())
+    for row, (body, kind, size) in enumerate(zip(*columns, strict=True)):
+        offset = np.asarray(shapes.offset[row], dtype=np.float64)
+        if kind == kinds.SPHERE:
+            parts.append(_ball(body, size[0], offset))
+            continue
+        vertices, faces = _mesh(shapes.objects[row], kind, size, extent)
+        turned = offset + vertices @ quaternions.matrix(shapes.rotation[row]).T
+        plane = kind == kinds.HALF_SPACE
+        parts.append(Part(body, 0.0, turned, faces, offset, half_space=plane, smooth=kind in _ROUND))
+    return parts
+
+
+def half_space_parts(
+    shapes: ShapeTable, position: ArrayLike, quaternion: ArrayLike, lowest: Floats, highest: Floats
+) -> list[Part]:
+    """Return the half-spaces as what can be seen of them around the scene from `lowest` to `highest` (3,).
+
+    `position` (n, 3) in m and `quaternion` (n, 4) are those of the bodies. Each is a square about the scene,
+    cut off where it is inside another half-space, and, if it is steep, above the scene: four walls and
+    a floor become an open box.
+    """
+    places, turns = np.asarray(position, dtype=np.float64), np.asarray(quaternion, dtype=np.float64)
+    rows = np.flatnonzero(shapes.kind == kinds.HALF_SPACE)
+    bodies = shapes.body[rows]
+    origins = places[bodies] + quaternions.rotate(turns[bodies], shapes.offset[rows])
+    axes = quaternions.matrix(quaternions.product(turns[bodies], shapes.rotation[rows]))
+    centre, size = 0.5 * (lowest + highest), float(np.linalg.norm(highest - lowest))
+    top = highest[2] + _WALL_RIM * (highest[2] - lowest[2])
+    parts = []
+    for at, (row, body) in enumerate(zip(rows, bodies.tolist(), strict=True)):
+        normal = axes[at, :, 2]
+        middle = centre - normal * (normal @ (centre - origins[at]))
+        side = 0.5 * FLOOR_SIDE * size
+        corners = [(-side, -side), (side, -side), (side, side), (-side, side)]
+        polygon = np.array([middle + x * axes[at, :, 0] + y * axes[at, :, 1] for x, y in corners])
+        for other in range(len(rows)):
+            if other != at and not np.allclose(axes[other, :, 2], normal):
+                polygon = clip_polygon(polygon, origins[other], axes[other, :, 2])
+        if abs(normal[2]) < _STEEP:
+            polygon = clip_polygon(polygon, np.array([0.0, 0.0, top]), np.array([0.0, 0.0, -1.0]))
+        if len(polygon) >= 3:
+            local = quaternions.rotate_back(turns[body], polygon - places[body])
+            offset = np.asarray(shapes.offset[row], dtype=np.float64)
+            parts.append(Part(body, 0.0, local, fan(len(polygon)), offset, half_space=True))
+    return parts
+
+
+def skeleton_parts(joints: RecordedJoints, shapes: ShapeTable, count: int, size: float) -> list[Part]:
+    """Return what shows a mechanism: its joints, and its bodies that have no shape.
+
+    Such bodies are bars from their centre of mass to their joints, or a small ball. Hinges are short
+    cylinders along their axes, guides are long thin ones, and other joints small balls; they belong to
+    their body A, and to body −1 where that is the ground, whose frame is the world. `count` is the number
+    of bodies, `size` (m) the diagonal of the scene, which thickness is taken from.
+    """
+    lengths = np.linalg.norm(joints.anchor, axis=2)[joints.bodies >= 0]
+    longer = lengths[lengths > 1e-6 * size]
+    if longer.size:  # many short links are not to become a heap of pins
+        size = min(size, _LINKS * float(np.median(longer)))
+    bar, pin = _BAR_RADIUS * size, _PIN_RADIUS * size
+    plain = set(range(count)) - set(shapes.body.tolist())
+    parts: list[Part] = []
+    for joint, pair in enumerate(joints.bodies.tolist()):
+        for body, anchor in zip(pair, joints.anchor[joint], strict=True):
+            length = float(np.linalg.norm(anchor))
+            if body in plain and length > bar:
+                vertices, faces = capsule_mesh(bar, 0.5 * length)
+                turn = quaternions.matrix(quaternions.between((0.0, 0.0, 1.0), anchor))
+                placed = 0.5 * anchor + vertices @ turn.T
+                parts.append(Part(body, 0.0, placed, faces, 0.5 * anchor, smooth=True))
+    barred = {part.body for part in parts}
+    parts += [_ball(body, 2.0 * pin, np.zeros(3)) for body in sorted(plain - barred)]
+    for joint, (kind, pair) in enumerate(zip(joints.types, joints.bodies.tolist(), strict=True)):
+        anchor = joints.anchor[joint, 0]
+        if kind in _AXIAL:
+            vertices, faces = cylinder_mesh(*(size * part for part in _AXIAL[kind]))
+            placed = anchor + vertices @ joints.frame[joint].T
+            parts.append(Part(pair[0], 0.0, placed, faces, anchor, smooth=True, joint=True))
+        else:
+            parts.append(replace(_ball(pair[0], 1.3 * pin, anchor), joint=True))
+    return parts
+
+
+def reach_of(bounding_radius: ArrayLike, joints: RecordedJoints) -> Floats:
+    """Return how far (n,) in m what is drawn of each body may reach from its centre: shapes and joints."""
+    reach = np.array(bounding_radius, dtype=np.float64)
+    for side in range(2):
+        carried = joints.bodies[:, side] >= 0
+        distance = np.linalg.norm(joints.anchor[carried, side], axis=1)
+        np.maximum.at(reach, joints.bodies[carried, side], distance)
+    return reach
+
+
+def bounds_of(position: ArrayLike, fixed: ArrayLike, bounding_radius: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest corner (3,) in m of the upright box that holds the movable bodies.
+
+    `position` (n, 3) in m, `fixed` (n,) and `bounding_radius` (n,) in m are those of the bodies. Bodies
+    without bounds, such as half-spaces, do not count; fixed ones count where nothing can move.
+    """
+    centres, reach = np.asarray(position, dtype=np.float64), np.asarray(bounding_radius, dtype=np.float64)
+    chosen = in_sight(centres, fixed, reach)
+    if not chosen.any():
+        return np.full(3, -0.5), np.full(3, 0.5)
+    lowest = np.min(centres[chosen] - reach[chosen, None], axis=0)
+    highest = np.max(centres[chosen] + reach[chosen, None], axis=0)
+    if np.all(highest == lowest):
+        return lowest - 0.5, highest + 0.5
+    return lowest, highest
+
+
+def in_sight(position: ArrayLike, fixed: ArrayLike, bounding_radius: ArrayLike) -> NDArray[np.bool_]:
+    """Return which bodies (n,) a picture is about; see `bounds_of`.
+
+    Of many bodies those few that flew far away do not count: farther from the middle than eight times as
+    far as nine of ten bodies.
+    """
+    centres, reach = np.asarray(position, dtype=np.float64), np.asarray(bounding_radius, dtype=np.float64)
+    bounded = np.isfinite(reach) & np.all(np.isfinite(centres), axis=1)
+    chosen = bounded & ~np.asarray(fixed, dtype=bool)
+    if not chosen.any():
+        chosen = bounded
+    if chosen.sum() >= _MANY:
+        distance = np.linalg.norm(centres - np.median(centres[chosen], axis=0), axis=1)
+        with np.errstate(invalid="ignore"):
+            chosen &= distance <= 8.0 * np.percentile(distance[chosen], 90.0)
+    return np.asarray(chosen)
+
+
+def extent_of(position: ArrayLike, fixed: ArrayLike, bounding_radius: ArrayLike) -> tuple[Floats, float]:
+    """Return the centre (3,) and the diagonal (m) of the box of `bounds_of`: what a camera should look at."""
+    lowest, highest = bounds_of(position, fixed, bounding_radius)
+    return 0.5 * (lowest + highest), float(np.linalg.norm(highest - lowest))
+
+
+def outline_balls(parts: Sequence[Part]) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """Return balls that hold the parts closely: body (k,), centre (k, 3) in its frame and radius (k,) in m.
+
+    Spheres are balls themselves; a mesh is the eight corners of its box along the body's axes, of radius 0.
+    A joint is the point where it is; half-spaces are left out.
+    """
+    body, centre, radius = [], [], []
+    for part in parts:
+        if part.half_space:
+            continue
+        points, size = np.array([part.offset]), 0.0 if part.joint else part.radius
+        if not (part.joint or part.radius > 0.0):
+            lowest, highest = part.vertices.min(axis=0), part.vertices.max(axis=0)
+            points = 0.5 * (lowest + highest) + box_mesh(0.5 * (highest - lowest))[0]
+        body.append(np.full(len(points), part.body))
+        centre.append(points)
+        radius.append(np.full(len(points), size))
+    none = np.zeros(0, dtype=np.int64)
+    return (
+        np.concatenate([none, *body]),
+        np.concatenate([np.zeros((0, 3)), *centre]),
+        np.concatenate([np.zeros(0), *radius]),
+    )
+
+
+def vertex_normals(part: Part) -> Floats:
+    """Return unit normals (v, 3) at the vertices of a mesh: the mean of its faces', weighted by area."""
+    corners = part.vertices[part.faces]
+    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = np.zeros_like(part.vertices)
+    for corner in range(3):
+        np.add.at(normals, part.faces[:, corner], areas)
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    return np.asarray(normals / np.where(lengths > 0.0, lengths, 1.0))
+
+
+# ---- meshes -----------------------------------------------------------------------------------------
+
+
+@cache
+def sphere_mesh(subdivisions: int = 2) -> TriangleMesh:
+    """Return a ball of radius 1 m: an icosahedron whose 20 faces are cut into four `subdivisions` times."""
+    golden = 0.5 * (1.0 + math.sqrt(5.0))
+    points = [(s, t * golden, 0.0) for s in (-1.0, 1.0) for t in (-1.0, 1.0)]
+    corners = np.array([np.roll(point, turn) for turn in range(3) for point in points])
+    vertices = [tuple(corner) for corner in corners / np.linalg.norm(corners[0])]
+    # Faces are the triples whose corners are all one edge length (the shortest distance) apart.
+    distance = np.linalg.norm(corners[:, None] - corners[None], axis=2)
+    near = np.isclose(distance, 2.0)
+    faces = [
+        (a, b, c) if np.linalg.det(corners[[a, b, c]]) > 0.0 else (a, c, b)
+        for a in range(12)
+        for b in range(a + 1, 12)
+        for c in range(b + 1, 12)
+        if near[a, b] and near[b, c] and near[c, a]
+    ]
+    for _ in range(subdivisions):
+        middles: dict[tuple[int, int], int] = {}
+
+        def middle(a: int, b: int, middles: dict[tuple[int, int], int] = middles) -> int:
+            key = (min(a, b), max(a, b))
+            if key not in middles:
+                point = np.add(vertices[a], vertices[b])
+                middles[key] = len(vertices)
+                vertices.append(tuple(point / np.linalg.norm(point)))
+            return middles[key]
+
+        finer = []
+        for a, b, c in faces:
+            ab, bc, ca = middle(a, b), middle(b, c), middle(c, a)
+            finer += [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+        faces = finer
+    return _frozen(np.array(vertices), np.array(faces, dtype=np.int32))
+
+
+def box_mesh(half: ArrayLike) -> TriangleMesh:
+    """Return a cuboid about the origin with half edge lengths `half` (3,) in m."""
+    signs = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    faces = [face for a, b, c, d in quads for face in ((a, b, c), (a, c, d))]
+    return signs * np.asarray(half, dtype=np.float64), np.array(faces, dtype=np.int32)
+
+
+def capsule_mesh(radius: float, half_length: float) -> TriangleMesh:
+    """Return a capsule about the z axis; `half_length` is that of its cylinder, in m."""
+    rings = ROUND_SEGMENTS // 4
+    angles = np.linspace(0.0, 0.5 * math.pi, rings + 1)[:-1]
+    upper = [(radius * math.cos(a), half_length + radius * math.sin(a)) for a in angles]
+    upper.append((0.0, half_length + radius))
+    return _turned([(r, -z) for r, z in reversed(upper)] + upper)
+
+
+def cylinder_mesh(radius: float, half_length: float) -> TriangleMesh:
+    """Return a cylinder about the z axis; vertices of its rims are there twice, for sharp rims."""
+    upper = [(radius, half_length), (radius, half_length), (0.0, half_length)]
+    return _turned([(r, -z) for r, z in reversed(upper)] + upper)
+
+
+def ellipsoid_mesh(radii: ArrayLike) -> TriangleMesh:
+    """Return an ellipsoid about the origin with half axes `radii` (3,) in m."""
+    vertices, faces = sphere_mesh(3)
+    return vertices * np.asarray(radii, dtype=np.float64), faces
+
+
+def square_mesh(side: float, cells: int = 10) -> TriangleMesh:
+    """Return a square in the plane z = 0 about the origin, facing +z, of `cells` by `cells` small squares."""
+    ticks = np.linspace(-0.5 * side, 0.5 * side, cells + 1)
+    x, y = np.meshgrid(ticks, ticks, indexing="ij")
+    vertices = np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], axis=1)
+    corner = (np.arange(cells)[:, None] * (cells + 1) + np.arange(cells)).ravel()
+    a, b, c, d = corner, corner + cells + 1, corner + cells + 2, corner + 1
+    return vertices, np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)]).astype(np.int32)
+
+
+def clip_polygon(polygon: Floats, point: Floats, normal: Floats) -> Floats:
+    """Return the part of a convex polygon (k, 3) on that side of a plane to which its normal points."""
+    kept: list[Floats] = []
+    height = (polygon - point) @ normal
+    for at in range(len(polygon)):
+        after = (at + 1) % len(polygon)
+        if height[at] >= 0.0:
+            kept.append(polygon[at])
+        if (height[at] >= 0.0) != (height[after] >= 0.0):
+            share = height[at] / (height[at] - height[after])
+            kept.append(polygon[at] + share * (polygon[after] - polygon[at]))
+    return np.array(kept).reshape(-1, 3)
+
+
+def fan(corners: int) -> Faces:
+    """Return the triangles (corners − 2, 3) of a convex polygon."""
+    return np.array([(0, k, k + 1) for k in range(1, corners - 1)], dtype=np.int32).reshape(-1, 3)
+
+
+def _ball(body: int, radius: float, centre: Floats) -> Part:
+    return Part(body, radius, np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32), np.asarray(centre))
+
+
+def _mesh(shape: kinds.Primitive, kind: int, size: list[float], extent: float) -> TriangleMesh:
+    """Triangles of a shape that is no sphere, in the shape's frame."""
+    if kind == kinds.HALF_SPACE:
+        return square_mesh(extent)
+    if kind == kinds.BOX:
+        return box_mesh(size)
+    if kind == kinds.CAPSULE:
+        return capsule_mesh(size[0], size[1])
+    if kind == kinds.CYLINDER:
+        return cylinder_mesh(size[0], size[1])
+    if kind == kinds.ELLIPSOID:
+        return ellipsoid_mesh(size)
+    assert isinstance(shape, kinds.ConvexHull | kinds.Mesh)
+    return shape.vertices, shape.triangles
+
+
+def _turned(profile: list[tuple[float, float]]) -> TriangleMesh:
+    """Turn a profile of (radius, z), from the lower end to the upper one, about the z axis."""
+    count = ROUND_SEGMENTS
+    angles = np.arange(count) * (2.0 * math.pi / count)
+    rim = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    vertices = np.concatenate(
+        [np.column_stack([radius * rim, np.full(count, height)]) for radius, height in profile]
+    )
+    faces = []
+    for ring, ((r, z), (above, top)) in enumerate(pairwise(profile)):
+        if (r, z) == (above, top):
+            continue  # a sharp rim
+        for k in range(count):
+            a, b = ring * count + k, ring * count + (k + 1) % count
+            if r > 0.0:
+                faces.append((a, b, b + count))
+            if above > 0.0:
+                faces.append((a, b + count, a + count))
+    return vertices, np.array(faces, dtype=np.int32)
+
+
+def _frozen(vertices: Floats, faces: Faces) -> TriangleMesh:
+    """Make arrays read-only: they are kept and given out again."""
+    vertices.flags.writeable = faces.flags.writeable = False
+    return vertices, faces

@@ -1,0 +1,54 @@
+"""What the documentation site needs beyond its pages: the gallery, made from examples, and links to the source.
+
+Pages link to files of the repository beside docs/, which a site does not hold: there they become plain names.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parent.parent
+_OUTSIDE = re.compile(r"\[([^\]]*)\]\(\.\./(?!images/)([^)]+)\)")
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Turn links that lead out of docs/ into the name of what they lead to."""
+    return _OUTSIDE.sub(lambda found: _named(found[1], found[2]), markdown)
+
+
+def _named(text: str, path: str) -> str:
+    plain = text.replace("\\_", "_").strip("`")
+    return f"`{path}`" if Path(path).name == plain or plain == path else f"{text} (`{path}`)"
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the gallery."""
+    files.append(File.generated(config, "gallery.md", content=gallery()))
+    return files
+
+
+def gallery() -> str:
+    """Every example: what its docstring says, its picture if there is one, and its code."""
+    parts = [
+        "# Gallery",
+        "",
+        "Short programs to start from. Each is run by the tests and checks its own answer.",
+    ]
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        said = ast.get_docstring(ast.parse(source)) or ""
+        title, _, rest = said.partition("\n")
+        parts += ["", f"## {path.stem.replace('_', ' ').capitalize()}", "", title]
+        if rest.strip():
+            parts += ["", "```text", rest.strip("\n"), "```"]
+        picture = ROOT / "docs" / "images" / f"example-{path.stem}.png"
+        if picture.exists():
+            parts += ["", f"![{title}](images/{picture.name})"]
+        parts += ["", f'??? example "examples/{path.name}"', "", "    ```python"]
+        parts += [f"    {line}".rstrip() for line in source.splitlines()] + ["    ```"]
+    return "\n".join(parts) + "\n"
