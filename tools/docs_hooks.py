@@ -1,4 +1,4 @@
-"""What the documentation site needs beyond its pages: the gallery, made from examples, and links to the source.
+"""What the documentation site needs beyond its pages: a gallery, made from examples, and links to the source.
 
 Pages link to files of the repository beside docs/, which a site does not hold: there they become plain names.
 """
