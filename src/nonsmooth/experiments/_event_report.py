@@ -103,7 +103,7 @@ def energy_figure(run: EventRun, title: str, count: int = 800) -> Figure:
     top.set(xlabel="time in s", ylabel="energy in J", title=title)
     change = np.abs(energy.balance - energy.balance[0])
     below.semilogy(times, np.maximum(change, 1e-18), color=RED, linewidth=1.0)
-    below.set(xlabel="time in s", ylabel="change of the sum in J", ylim=(1e-18, None))
+    below.set(xlabel="time in s", ylabel="change of the sum in J", ylim=(1e-17, None))
     below.set_title("kinetic + potential + dissipated − work")
     legend_below(figure, 4)
     return figure

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
+from collections.abc import Iterable
 
-_KEPT = 3
+_KEPT = 8
 _NEARLY_ONE = 1.0 - 1e-6
+_CLEARLY_LESS = 0.95
+_NO_TIME = 1e-10
+"""s in which all impacts to come must lie where they are passed though they are not small."""
 
 
 class ImpactRhythm:
-    """The times of the last impacts, and how the pauses between them shrink."""
+    """The last impacts: their times, speeds and contacts, and how the pauses between them shrink."""
 
     def __init__(self) -> None:
         self._times: deque[float] = deque(maxlen=_KEPT)
+        self._speeds: deque[float] = deque(maxlen=_KEPT)
+        self._contacts: deque[set[int]] = deque(maxlen=_KEPT)
 
-    def note(self, time: float) -> None:
-        """Remember an impact."""
+    def note(self, time: float, speed: float, contacts: Iterable[int]) -> None:
+        """Remember an impact: when, how fast the fastest contact approached (m/s), and which approached."""
         self._times.append(time)
+        self._speeds.append(speed)
+        self._contacts.append(set(contacts))
 
     def time_to_rest(self, pause: float, restitution: float) -> float | None:
         """Sum of all pauses to come in s; None where they do not shrink.
@@ -30,3 +39,21 @@ class ImpactRhythm:
                 ratio = (third - second) / (second - first)
                 return (third - second) * ratio / (1.0 - ratio) if ratio < _NEARLY_ONE else None
         return pause / (1.0 - restitution) if restitution < _NEARLY_ONE else None
+
+    @property
+    def reach(self) -> float:
+        """How far (m) the fastest contact of the last impact comes in the time that counts as none."""
+        return 10.0 * _NO_TIME * self._speeds[-1]
+
+    def chatter(self) -> set[int]:
+        """Contacts that hit in turn, ever faster and ever softer, with no time left; empty without such.
+
+        As the corners of a slider that chatters against a wall: pauses shrink much faster than speeds do.
+        """
+        if len(self._times) < _KEPT or not self._speeds[-1] < self._speeds[0]:
+            return set()
+        pauses = [later - earlier for earlier, later in itertools.pairwise(self._times)]
+        if not all(0.0 < later < _CLEARLY_LESS * earlier for earlier, later in itertools.pairwise(pauses)):
+            return set()
+        ratio = pauses[-1] / pauses[-2]
+        return set().union(*self._contacts) if pauses[-1] * ratio / (1.0 - ratio) < _NO_TIME else set()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import DOP853, Radau
 
-from nonsmooth.errors import OptionError, ProblemError
+from nonsmooth.errors import OptionError
 from nonsmooth.integrators.events.accumulation import ImpactRhythm
 from nonsmooth.integrators.events.decide import decide
 from nonsmooth.integrators.events.impacts import Collision, Impact
@@ -30,6 +30,7 @@ from nonsmooth.integrators.events.run import (
     Piece,
 )
 from nonsmooth.integrators.events.smooth import Closed, SmoothMotion, State
+from nonsmooth.integrators.events.start import check_start
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
 
 Floats = NDArray[np.float64]
@@ -41,6 +42,8 @@ _TOUCH = 1e-3
 """Part of the gap tolerance up to which a contact touches that was not closed before."""
 _DRIFT = 1e-11
 """m or m/s by which a closed contact may drift before smooth motion is interrupted to put it right."""
+_MOST_SHORT = 50
+"""Steps without time passing after which smooth motion counts as stuck."""
 _NO_TIME = 1e-13
 """s that do not count as time passing, relative to the time itself if that is longer than 1 s."""
 
@@ -74,36 +77,8 @@ def simulate_events(
     if not duration > 0.0 or not np.isfinite(duration):
         raise OptionError(f"duration is {duration}: give seconds, more than 0")
     start = State(time, np.array(q, dtype=float), np.array(u, dtype=float))
-    _check_start(system, start, settings)
+    check_start(system, start, settings)
     return _Simulation(system, start, time + duration, settings, progress).run()
-
-
-def _check_start(system: GeneralisedSystem, state: State, options: EventOptions) -> None:
-    for name, value in (("q", state.q), ("u", state.u)):
-        if value.ndim != 1 or not np.isfinite(value).all():
-            raise ProblemError(f"{name} is {value.tolist()}: give a vector of finite numbers")
-    size = system.mass_matrix(state.q).shape
-    if size != (len(state.u), len(state.u)):
-        raise ProblemError(
-            f"mass has shape {size} and u {len(state.u)} numbers: M must be square of that size"
-        )
-    force = system.forces(state.q, state.u, state.t)
-    if force.shape != state.u.shape:
-        raise ProblemError(
-            f"force returns shape {force.shape} and u has {len(state.u)} numbers: h has as many"
-        )
-    for contact in system.contacts:
-        at = Kinematics(system, contact, state.q, state.t)
-        if at.normal.shape != state.u.shape or at.tangent.shape[0] != len(state.u):
-            raise ProblemError(
-                f"contact {contact.name!r} has a normal of {len(at.normal)} numbers and tangents of "
-                f"{at.tangent.shape[0]}: both need {len(state.u)}, one for each velocity"
-            )
-        if at.gap < -options.gap_tolerance:
-            raise ProblemError(
-                f"contact {contact.name!r} overlaps by {-at.gap:.3g} m at the start: move the bodies apart, "
-                f"or raise gap_tolerance ({options.gap_tolerance:g} m)"
-            )
 
 
 class _Stop(Exception):
@@ -136,7 +111,7 @@ class _Simulation:
         self.previous: SmoothMotion | None = None
         self.at_limit = False
         """True where smooth motion ended because a force reached its limit."""
-        self.at_once, self.last_time = 0, -np.inf
+        self.at_once, self.last_time, self.short_steps = 0, -np.inf, 0
         self.penetration = self.drift = self.residual = 0.0
         self.energy_error = 0.0
         self.energy_scale = system.kinetic_energy(start.q, start.u)
@@ -215,8 +190,9 @@ class _Simulation:
         shares = dict(zip(contacts, impact.impulses, strict=True))
         self._apply(impact)
         self._note(EventKind.IMPACT, hit, impulses=[shares[i] for i in hit])
-        self.rhythm.note(self.state.t)
-        self._pass_accumulation(contacts)
+        self.rhythm.note(self.state.t, max(-collision.before[contacts.index(i)][0] for i in hit), hit)
+        if not self._pass_chatter(contacts):
+            self._pass_accumulation(contacts)
         self.previous, self.at_limit, self.stopped = None, False, set()
         leaving = self.options.velocity_tolerance
         self.touching = {i for i in contacts if self._place(i).velocity(self.state.u)[0] <= leaving}
@@ -228,6 +204,19 @@ class _Simulation:
             state.t, state.q, impact.velocity, state.dissipated + impact.dissipated, state.work + impact.work
         )
         self._weigh()
+
+    def _pass_chatter(self, contacts: list[int]) -> bool:
+        """Where contacts hit in turn and no time is left for all impacts to come, hold them; True if so."""
+        near = max(self.options.gap_tolerance, self.rhythm.reach)
+        chattering = {i for i in self.rhythm.chatter() if self._place(i).gap <= near}
+        if not chattering:
+            return False
+        every = sorted(chattering | set(contacts))
+        self._apply(Collision(self.system, self.state, every).hold())
+        self._note(EventKind.ACCUMULATION, sorted(chattering))
+        contacts[:] = every
+        self.rhythm = ImpactRhythm()
+        return True
 
     def _pass_accumulation(self, contacts: list[int]) -> None:
         """After an impact: where all bounces to come are too low to matter, hold the contacts at once."""
@@ -375,6 +364,10 @@ class _Simulation:
             message = solver.step()
         except np.linalg.LinAlgError:
             message = "a mass matrix or the contacts' matrix became singular"
+        shortest = _NO_TIME * max(1.0, abs(solver.t))
+        self.short_steps = self.short_steps + 1 if (solver.step_size or 1.0) < shortest else 0
+        if self.short_steps > _MOST_SHORT:
+            message = f"{_MOST_SHORT} steps of less than {shortest:.0e} s each"
         if solver.status == "failed" or message:
             raise _Stop(
                 EventStatus.STEP_FAILED,

@@ -105,7 +105,8 @@ class SmoothMotion:
         if slip is None or index in self._frozen:
             return slip
         velocity = at.velocity(u)[1:]
-        return np.asarray(np.copysign(1.0, velocity @ slip) * velocity / np.linalg.norm(velocity))
+        size = float(np.linalg.norm(velocity))
+        return slip if size == 0.0 else np.asarray(np.copysign(1.0, velocity @ slip) * velocity / size)
 
     def is_over(self, state: State) -> bool:
         """True where sliding in space has got so fast that its direction can no longer be held."""
