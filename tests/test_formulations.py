@@ -30,6 +30,7 @@ from nonsmooth.scenes import (
     slider_crank,
 )
 from nonsmooth.solvers import APGD, InteriorPoint, Newton, Status, solve
+from nonsmooth.solvers.base import Goal
 from nonsmooth.solvers.equations_of_motion import EquationsOfMotion, MotionSystem
 from nonsmooth.solvers.formulations import EOM, MODELS, Dual, DualRelaxed, EOMRelaxed, Primal, PrimalRelaxed
 
@@ -221,6 +222,20 @@ def test_limits_end_a_run() -> None:
     solution = solve(problem, EquationsOfMotion(), tolerance=1e-10, max_iterations=2, throw=False)
     assert solution.status is Status.ITERATION_LIMIT
     assert solution.statistics.iterations == 2
+
+
+def test_the_clock_is_looked_at_between_iterations_and_sweeps() -> None:
+    problem = problem_of_scene("falling spheres")
+    zero = np.zeros((problem.layout.blocks, 3))
+    enough, none_left = Goal(1e-10), Goal(1e-10, time_limit=1e-6)
+    in_time, late = (EquationsOfMotion().begin(problem, zero, goal) for goal in (enough, none_left))
+    assert in_time.advance(50, 0.0) > 5
+    assert (late.advance(50, 0.0), late.finished) == (1, Status.TIME_LIMIT)
+    swept, not_swept = (
+        EquationsOfMotion(sweeps=30).begin(problem, zero, goal) for goal in (enough, none_left)
+    )
+    assert swept.impulses.any()
+    assert not not_swept.impulses.any()
 
 
 def test_what_it_cannot_take_is_named() -> None:

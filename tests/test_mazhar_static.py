@@ -17,6 +17,7 @@ from nonsmooth.experiments import mazhar_static as static
 from nonsmooth.experiments._granular import Effort
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.equations_of_motion import EquationsOfMotion
+from nonsmooth.solvers.fixed_point import FixedPoint
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.interior_point import InteriorPoint, dual_program
 from nonsmooth.solvers.solve import solve
@@ -203,6 +204,33 @@ def test_a_solver_that_gives_up_is_marked_and_not_tried_beyond(tmp_path: Path) -
         ("9", "in time", "solved"), ("9", "refuses", "too large"), ("9", "never", "solved"),
         ("12", "in time", "solved"), ("12", "never", "solved"),
     ]  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=(9, 12, 16, 40))
+def coarse_heap(request: pytest.FixtureRequest) -> spheres.Settled:
+    return spheres.settle(QUICKLY.recipe(request.param), silent)
+
+
+@pytest.mark.parametrize("form", ["primal", "dual"])
+def test_interior_point_asked_for_more_gives_more(coarse_heap: spheres.Settled, form: str) -> None:
+    """Alone, without Newton steps; with constraints to 1e-14 the primal form ends with a residual of 0.03."""
+    problem = coarse_heap.next_problem(scaling.STEP)
+    little, more = (
+        solve(problem, InteriorPoint(form=form, polish=0), tolerance=tolerance, throw=False)
+        for tolerance in (1e-3, 1e-6)
+    )
+    assert more.certificate.residual <= 1e-6
+    assert more.certificate.residual < little.certificate.residual
+
+
+def test_combined_changes_of_the_tilting_term_save_iterations() -> None:
+    heap = spheres.settle(QUICKLY.recipe(24), silent)
+    problem = heap.next_problem(scaling.STEP).with_law("coulomb")
+    alone, combined = (solve(problem, FixedPoint(memory=memory), tolerance=1e-8) for memory in (0, 5))
+    assert combined.statistics.iterations <= alone.statistics.iterations // 2
+    assert combined.velocity is not None
+    assert alone.velocity is not None
+    np.testing.assert_allclose(combined.velocity, alone.velocity, rtol=0.0, atol=1e-8)
 
 
 def test_all_solvers_find_the_same_objective(heap: spheres.Settled) -> None:

@@ -69,7 +69,7 @@ def convergence_figure(
     title: str, curves: Mapping[str, Convergence], event_error: float, unit: str = ""
 ) -> Figure:
     """Both integrators in one plot: time stepping's error over its step, event-driven as a line."""
-    figure, (ax,) = new_axes((7.0, 5.2))
+    figure, (ax,) = new_axes((7.2, 5.6))
     for k, (label, curve) in enumerate(curves.items()):
         ax.loglog(
             curve.steps, curve.errors, color=_COLOURS[k % 4], marker=_MARKERS[k % 4], linewidth=1.6,
@@ -86,7 +86,7 @@ def convergence_figure(
         label=f"event-driven: {event_error:.1e} {unit}".rstrip(),
     )
     ax.set(xlabel="time step in s", ylabel=f"error in {unit}" if unit else "error", title=title)
-    legend_below(figure, 2)
+    legend_below(figure, 1)
     return figure
 
 

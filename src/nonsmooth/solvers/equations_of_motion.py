@@ -37,6 +37,10 @@ _STATUS = {
 
 _RESCUES, _MOST_SWEEPS = 20, 5000
 """Dead ends that sweeps may lead out of, and most sweeps of one rescue."""
+_SWEEPS_AT_ONCE = 50
+"""Sweeps between two looks at the clock."""
+_NO_TIME = 1e-3
+"""Seconds left that count as none: `time_left` never tells less."""
 
 
 @dataclass(frozen=True)
@@ -91,19 +95,8 @@ class EquationsOfMotion(Solver):
 
     def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
         """Start on a problem."""
-        if self.sweeps and not residual_of(problem, initial) <= goal.tolerance:
-            initial = _swept(problem, initial, goal, self.sweeps)
-        system = MotionSystem(problem)
-        if self.backend == "path":
-            return _PathRun(system, initial, goal)
-        return _NewtonRun(system, initial, goal, self.sweeps)
-
-
-def _swept(problem: ContactProblem, impulses: Floats, goal: Goal, count: int) -> Floats:
-    """What so many Gauss-Seidel sweeps make of impulses (blocks, 3)."""
-    run = GaussSeidel().begin(problem, impulses, goal)
-    run.advance(count, 0.0)
-    return run.impulses
+        kind = _PathRun if self.backend == "path" else _NewtonRun
+        return kind(problem, initial, goal, self.sweeps)
 
 
 class MotionSystem:
@@ -237,18 +230,39 @@ class MotionSystem:
         return np.asarray(np.bincount(self._owner, values, minlength=len(self._rubbing)), dtype=float)
 
 
-class _NewtonRun(Run):
+class _MotionRun(Run):
+    """A run on the system of a problem, and the sweeps before it."""
+
+    def __init__(self, problem: ContactProblem, initial: Floats, goal: Goal, sweeps: int) -> None:
+        super().__init__(problem, goal)
+        self.initial = initial
+        if sweeps and not residual_of(problem, initial) <= goal.tolerance:
+            self.initial = self._swept(initial, sweeps)
+        self.system = MotionSystem(problem)
+
+    def _swept(self, impulses: Floats, count: int) -> Floats:
+        """What so many Gauss-Seidel sweeps make of impulses (blocks, 3), or fewer where time is over."""
+        run = GaussSeidel().begin(self.problem, impulses, self.goal)
+        done = 0
+        while done < count and not self._is_late():
+            done += run.advance(min(count - done, _SWEEPS_AT_ONCE), 0.0)
+        return run.impulses
+
+    def _is_late(self) -> bool:
+        return self.time_left() <= _NO_TIME
+
+
+class _NewtonRun(_MotionRun):
     """Our semismooth Newton, one iteration at a time, judged by the contact problem's own residual."""
 
-    def __init__(self, system: MotionSystem, initial: Floats, goal: Goal, sweeps: int) -> None:
-        super().__init__(system.problem, goal)
-        self.system = system
+    def __init__(self, problem: ContactProblem, initial: Floats, goal: Goal, sweeps: int) -> None:
+        super().__init__(problem, initial, goal, sweeps)
         self.sweeps = sweeps
         self.rescues = 0
         # with sweeps to lead out of dead ends, its own long ways out are not needed
         self.method = SemismoothNewton(proximal=False, restarts=0) if sweeps else SemismoothNewton()
-        self.best, self.best_residual = initial, self.residual_of(initial)
-        self._begin(initial)
+        self.best, self.best_residual = self.initial, self.residual_of(self.initial)
+        self._begin(self.initial)
 
     def _begin(self, impulses: Floats) -> None:
         goal = PointGoal(self.goal.tolerance, self.goal.max_iterations, self.goal.time_limit)
@@ -265,6 +279,8 @@ class _NewtonRun(Run):
             self._keep(self.system.impulses(self.inner.point))
             if self.best_residual <= self.goal.tolerance:
                 self.finished = Status.SOLVED
+            elif self._is_late():
+                self.finished = Status.TIME_LIMIT
             elif self.inner.finished is not None:
                 self._rescue(self.inner.finished)
         self.estimate = self.best_residual * self.problem.scales.whole
@@ -284,16 +300,16 @@ class _NewtonRun(Run):
             return
         self.rescues += 1
         count = min(self.sweeps * 2**self.rescues, _MOST_SWEEPS)
-        self._keep(_swept(self.problem, self.best, self.goal, count))
+        self._keep(self._swept(self.best, count))
         self._begin(self.best)
 
 
-class _PathRun(Run):
+class _PathRun(_MotionRun):
     """PATH itself; it cannot be stopped between iterations."""
 
-    def __init__(self, system: MotionSystem, initial: Floats, goal: Goal) -> None:
-        super().__init__(system.problem, goal)
-        self.system, self.point = system, system.start(initial)
+    def __init__(self, problem: ContactProblem, initial: Floats, goal: Goal, sweeps: int) -> None:
+        super().__init__(problem, initial, goal, sweeps)
+        self.point = self.system.start(self.initial)
 
     @property
     def impulses(self) -> Floats:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth._options import positive
+from nonsmooth._options import positive, whole
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
@@ -17,13 +17,19 @@ from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
 
+_DEPENDENT = 1e-8
+"""Changes of s that are a combination of the others to this part are left out."""
+_SLOW = 0.5
+"""The residual should fall by this factor each time; where it does not, changes of s are combined."""
+
 
 @dataclass(frozen=True)
 class FixedPoint(Solver):
     """TR-2014-11 §4.3, Eqs. 26 and 27: solve the relaxed problem with s held, set s = μ|u_t|, repeat.
 
     The inner solver is warm-started and asked for `tightening` times the outer residual, never for
-    more than a tenth of the tolerance: no effort is spent on an s that will change anyway.
+    more than a tenth of the tolerance: no effort is spent on an s that will change anyway. Where this goes
+    slowly or in circles, the last few changes of s are combined (Anderson 1965).
     """
 
     name: ClassVar[str] = "fixed-point"
@@ -35,11 +41,15 @@ class FixedPoint(Solver):
     """Any solver that takes the relaxed law."""
     tightening: float = 0.1
     """Inner tolerance as a part of the outer residual."""
-    damping: float = 0.5
+    memory: int = 5
+    """Earlier changes of s that the next one is combined with where the residual falls slowly; with 0, s is
+    always μ|u_t|, which cycles on heaps."""
+    damping: float = 1.0
     """When the residual grows, the change of s is shortened by this factor (and recovers slowly)."""
 
     def __post_init__(self) -> None:
         positive("FixedPoint", "tightening", self.tightening)
+        whole("FixedPoint", "memory", self.memory)
         positive("FixedPoint", "damping", self.damping)
 
     def check(self, problem: ContactProblem) -> None:
@@ -60,6 +70,8 @@ class _FixedPointRun(Run):
         self.relaxed = problem.with_law("relaxed")
         self.inner_iterations = 0
         self.s: Floats | None = None
+        self.tried: list[tuple[Floats, Floats]] = []
+        self.is_slow = False
         self.step_length = 1.0
         self.last = self.residual_of(initial)
         self.best, self.best_x, self.unimproved = self.last, initial, 0
@@ -72,7 +84,7 @@ class _FixedPointRun(Run):
         problem, layout = self.problem, self.problem.layout
         u = problem.operator.apply(self.x) + problem.free_blocks
         new = problem.cones.friction * np.hypot(u[:, 1], u[:, 2])
-        self.s = new if self.s is None else self.s + self.step_length * (new - self.s)
+        self.s = new if self.s is None else self._mixed(self.s, new - self.s)
         shift = np.zeros((layout.blocks, 3))
         shift[:, 0] = self.s
         tilted = self.relaxed.shifted(layout.unpad(shift)[: layout.contact_rows])
@@ -88,10 +100,20 @@ class _FixedPointRun(Run):
         self._judge()
         return 1
 
+    def _mixed(self, s: Floats, change: Floats) -> Floats:
+        """The next s: s + change, or where that is slow the last ones combined so that the least is left."""
+        self.tried = [*self.tried, (s, change)][-1 - self.solver.memory :]
+        mixed = s + self.step_length * change
+        if self.is_slow and len(self.tried) > 1:
+            steps, differences = (np.diff(each, axis=0).T for each in zip(*self.tried, strict=True))
+            part = np.linalg.lstsq(differences, change, rcond=_DEPENDENT)[0]
+            mixed -= (steps + self.step_length * differences) @ part
+        return np.maximum(mixed, 0.0)
+
     def _judge(self) -> None:
         """Keep the best iterate; an outer iteration that cycles has stalled."""
         before, self.last = self.last, self.residual_of(self.x)
-        grown = self.last > before
+        grown, self.is_slow = self.last > before, self.last > _SLOW * before
         self.step_length = (
             self.step_length * self.solver.damping if grown else min(1.0, 1.2 * self.step_length)
         )
