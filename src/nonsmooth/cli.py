@@ -39,6 +39,7 @@ from nonsmooth._cli_parts import (
 from nonsmooth._cli_problem import find_problem as _find_problem
 from nonsmooth._cli_record import RECORD_EXAMPLES, record_problems
 from nonsmooth._cli_render import RENDER_EXAMPLES, render
+from nonsmooth._cli_reproduce import REPRODUCE_EXAMPLES, reproduce
 from nonsmooth._cli_run import INSPECT_EXAMPLES, RUN_EXAMPLES, inspect, run
 from nonsmooth._cli_view import VIEW_EXAMPLES, view
 from nonsmooth.errors import OptionError
@@ -284,6 +285,7 @@ app.command("record-problems", epilog=RECORD_EXAMPLES)(record_problems)
 app.command("bench", epilog=BENCH_EXAMPLES)(bench)
 app.command("compare", epilog=COMPARE_EXAMPLES)(compare)
 app.command("mcp", epilog=MCP_EXAMPLES)(mcp)
+app.command("reproduce", epilog=REPRODUCE_EXAMPLES)(reproduce)
 
 
 # ---- experiment -------------------------------------------------------------------------------------

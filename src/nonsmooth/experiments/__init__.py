@@ -8,6 +8,7 @@ from nonsmooth.experiments.andreani_mcplib import ANDREANI_MCPLIB
 from nonsmooth.experiments.andreani_pyramid import ANDREANI_PYRAMID
 from nonsmooth.experiments.andreani_solvers import ANDREANI_SOLVERS
 from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.bouncing_ball import BOUNCING_BALL
 from nonsmooth.experiments.catenary import CATENARY
 from nonsmooth.experiments.double_pendulum import DOUBLE_PENDULUM
 from nonsmooth.experiments.iftomm_bricard import IFTOMM_BRICARD
@@ -22,10 +23,17 @@ from nonsmooth.experiments.melanz_ball import MELANZ_BALL
 from nonsmooth.experiments.melanz_compaction import MELANZ_COMPACTION
 from nonsmooth.experiments.melanz_filling import MELANZ_FILLING
 from nonsmooth.experiments.melanz_scaling import MELANZ_SCALING
+from nonsmooth.experiments.painleve_rod import PAINLEVE_ROD
+from nonsmooth.experiments.rocking_block import ROCKING_BLOCK
+from nonsmooth.experiments.rolling_transition import ROLLING_TRANSITION
+from nonsmooth.experiments.slider_clearance import SLIDER_CLEARANCE
 from nonsmooth.experiments.slider_crank import SLIDER_CRANK
 from nonsmooth.experiments.spinning_top import SPINNING_TOP
+from nonsmooth.experiments.stick_slip_belt import STICK_SLIP_BELT
 from nonsmooth.experiments.stirrer import STIRRER
 from nonsmooth.experiments.studer_block import STUDER_BLOCK
+from nonsmooth.experiments.studer_load import STUDER_LOAD
+from nonsmooth.experiments.woodpecker import WOODPECKER
 
 REGISTRY: dict[str, Experiment] = {
     experiment.name: experiment
@@ -52,6 +60,14 @@ REGISTRY: dict[str, Experiment] = {
         CATENARY,
         SPINNING_TOP,
         STIRRER,
+        BOUNCING_BALL,
+        ROLLING_TRANSITION,
+        ROCKING_BLOCK,
+        STUDER_LOAD,
+        STICK_SLIP_BELT,
+        WOODPECKER,
+        SLIDER_CLEARANCE,
+        PAINLEVE_ROD,
     )
 }
 """Every experiment by its name on the command line."""

@@ -27,6 +27,8 @@ class Comparison:
     """Unit of both values; empty for plain numbers."""
     error_or_note: str = ""
     """How far the two are apart, or what ours was checked against and what there is to know."""
+    reference: float | None = None
+    """A value that ours should have and that the paper does not print: by hand or by other means."""
 
     @classmethod
     def with_paper(cls, quantity: str, paper: float, ours: float, unit: str, note: str = "") -> Comparison:
@@ -39,7 +41,7 @@ class Comparison:
     ) -> Comparison:
         """Compare with a value that was worked out by hand and that the paper does not print."""
         error = f"closed form {value:.6g}, error {abs(ours - value):.2g}"
-        return cls(quantity, None, ours, unit, _joined(error, note))
+        return cls(quantity, None, ours, unit, _joined(error, note), value)
 
     @classmethod
     def with_reference(
@@ -47,7 +49,7 @@ class Comparison:
     ) -> Comparison:
         """Compare with a value that was computed independently of this package; `source` says how."""
         error = f"{source} {value:.9g}, error {abs(ours - value):.2g}"
-        return cls(quantity, None, ours, unit, _joined(error, note))
+        return cls(quantity, None, ours, unit, _joined(error, note), value)
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,9 @@ class Summary:
         write_text(named[0], complete.markdown())
         content = dataclasses.asdict(complete) | {"files": [path.name for path in complete.files]}
         for row in content["comparisons"]:
-            row["ours"] = row["ours"] if math.isfinite(row["ours"]) else None  # JSON has no NaN
+            for name in ("ours", "reference"):
+                if row[name] is not None and not math.isfinite(row[name]):
+                    row[name] = None  # JSON has no NaN
         write_json(named[1], content)
         return complete
 
