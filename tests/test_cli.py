@@ -64,9 +64,21 @@ def assert_mistake(result: Result, message: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "list", "solve", "run", "inspect", "view", "render", "export", "record-problems", "bench", "compare",
-        "mcp", "experiment", "reproduce", "info",
-    ],  # fmt: skip
+        "list",
+        "solve",
+        "run",
+        "inspect",
+        "view",
+        "render",
+        "export",
+        "record-problems",
+        "bench",
+        "compare",
+        "mcp",
+        "experiment",
+        "reproduce",
+        "info",
+    ],
 )
 def test_help_of_every_command_has_examples(command: str) -> None:
     result = run(command, "--help")
@@ -249,7 +261,7 @@ def test_large_problems_print_the_certificate_only(tmp_path: Path) -> None:
 
 MISTAKES = {
     "slove": "no command 'slove': did you mean solve",
-    "fly": "no command 'fly': choose one of list, solve, run, inspect, record-problems, bench, ",
+    "fly": "no command 'fly': choose one of list, solve, run, inspect, render, view, export, ",
     "--dbug": "nonsmooth has no option --dbug: did you mean --debug",
     "solve": "Missing argument 'PROBLEM'",
     "solve sliding-bal": "'sliding-bal' is neither a file nor a problem .* did you mean sliding-ball",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,8 +27,9 @@ from nonsmooth._cli_scene import (
     find_scene,
     simulate_scene,
 )
+from nonsmooth._cli_view import Host, Port, live_view, stay
 from nonsmooth.errors import OptionError
-from nonsmooth.view.console import OUT
+from nonsmooth.view.console import ERR, OUT
 
 if TYPE_CHECKING:
     from nonsmooth.io import Recording
@@ -97,6 +99,11 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", metavar="", help="Go on from the recording's last checkpoint.")
     ] = False,
+    view: Annotated[
+        bool, typer.Option("--view", metavar="", help="Watch the run in the browser, where it can be paused.")
+    ] = False,
+    host: Host = None,
+    port: Port = None,
     quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print a summary as JSON.")] = False,
 ) -> None:
@@ -112,26 +119,34 @@ def run(
     kept, go_on = "nothing was recorded", "; --record FILE would keep it"
     if recording is not None:
         kept, go_on = f"{recording.path} is kept", "; the same command with --resume goes on"
-    with compile_notice():
-        found = find_scene(scene, parameters or [])
-        settings = found.with_settings(
-            duration=duration, step=step, law=law, solver=solver, tolerance=tolerance,
-            max_iterations=max_iterations, scheme=scheme, threads=threads, on_failure=on_failure,
-        )  # fmt: skip
-        result = simulate_scene(
-            scene, found.system, settings, option or [], kept=lambda: kept, go_on=go_on, quiet=quiet,
-            record=recording, resume=resume,
-        )  # fmt: skip
-    if as_json:
-        answer = run_as_json(scene, result)
-        typer.echo(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False))
-    elif not quiet:
-        OUT.print(
-            Text.assemble((scene, "bold"), f": {found.summary}" if found.summary else ""), soft_wrap=True
-        )
-        OUT.print(run_report(result))
-        if record is not None:
-            OUT.print(f"\nRecorded in {record}", soft_wrap=True)
+    if not view and (host is not None or port is not None):
+        flag = "--host" if host is not None else "--port"
+        raise OptionError(f"{flag} is about the page in the browser: ask for it with --view")
+    with ExitStack() as opened:
+        with compile_notice():
+            found = find_scene(scene, parameters or [])
+            settings = found.with_settings(
+                duration=duration, step=step, law=law, solver=solver, tolerance=tolerance,
+                max_iterations=max_iterations, scheme=scheme, threads=threads, on_failure=on_failure,
+            )  # fmt: skip
+            page = opened.enter_context(live_view(scene, found.system, host, port)) if view else None
+            result = simulate_scene(
+                scene, found.system, settings, option or [], kept=lambda: kept, go_on=go_on, quiet=quiet,
+                page=page, record=recording, resume=resume,
+            )  # fmt: skip
+        if as_json:
+            answer = run_as_json(scene, result)
+            typer.echo(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False))
+        elif not quiet:
+            OUT.print(
+                Text.assemble((scene, "bold"), f": {found.summary}" if found.summary else ""), soft_wrap=True
+            )
+            OUT.print(run_report(result))
+            if record is not None:
+                OUT.print(f"\nRecorded in {record}", soft_wrap=True)
+        if page is not None:
+            ERR.print(f"The page stays at {page.address} (Ctrl-C ends it)", soft_wrap=True)
+            stay(page)
     if result.certificate.failed:
         raise typer.Exit(2)
 

@@ -21,6 +21,7 @@ from nonsmooth.view.console import ERR, progress_bar
 if TYPE_CHECKING:
     from nonsmooth.integrators import Run
     from nonsmooth.model import System
+    from nonsmooth.view.web import LiveView
 
 DEFAULTS = {"duration": 1.0, "step": 0.005}
 """In s, where neither the command line nor the scene says anything."""
@@ -152,6 +153,7 @@ def simulate_scene(
     go_on: str = "",
     last: Callable[[int], int] | None = None,
     quiet: bool = False,
+    page: LiveView | None = None,
     **more: Any,
 ) -> Run:
     """Run a scene with a bar; Ctrl-C and a step that failed end the command with a sentence.
@@ -165,6 +167,7 @@ def simulate_scene(
         go_on: how to go on after Ctrl-C.
         last: tells from the steps done the last one that will be needed, where that may come early.
         quiet: show no bar.
+        page: shows the run, and may pause and stop it.
         more: further arguments of `simulate`.
     """
     from nonsmooth._cli_solver import solver_with
@@ -180,16 +183,27 @@ def simulate_scene(
         total = total if last is None else min(total, last(done))
         reached = done, total
         move(done, total, what)
+        if page is not None:
+            page.hold(wants_stop)
         if wants_stop() and done < total:
             raise KeyboardInterrupt
 
     try:
         with warnings.catch_warnings(), _ctrl_c_waits() as wants_stop, bar as move:
             warnings.simplefilter("ignore", ToleranceWarning)  # the table and the exit code say it
-            return simulate(system, solver=solver, progress=progress, **settings, **more)
+            if page is None:
+                return simulate(system, solver=solver, progress=progress, **settings, **more)
+            page.hold(wants_stop)
+            if wants_stop():
+                raise KeyboardInterrupt
+            more |= {"observe": page.observe, "until": lambda _: page.stop_asked}
+            run = simulate(system, solver=solver, progress=progress, **settings, **more)
+            page.finish()
+            return run
     except KeyboardInterrupt:
         done, total = reached
-        ERR.print(f"Interrupted after {done} of {total} steps: {kept()}{go_on}.", soft_wrap=True)
+        where = f"after {done} of {total} steps" if total else "before the first step"
+        ERR.print(f"Interrupted {where}: {kept()}{go_on}.", soft_wrap=True)
         raise typer.Exit(130) from None
     except SolveError as error:
         residual, status = error.solution.certificate.residual, error.solution.status
