@@ -12,7 +12,8 @@ from nonsmooth.experiments._bouncing_report import FULL_GRID
 from nonsmooth.library.named import planar_block
 from nonsmooth.model.generalised import check_derivatives
 from nonsmooth.problem.acceleration import AccelerationLevel
-from nonsmooth.scenes.bouncing import DroppedBall, LoadedBlock, RockingBlock, RollingBall, RollingDisc
+from nonsmooth.scenes.blocks import LoadedBlock, RockingBlock
+from nonsmooth.scenes.bouncing import DroppedBall, RollingBall, RollingDisc
 
 TIME = 1e-9
 """s: event times."""

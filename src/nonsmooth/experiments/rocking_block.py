@@ -50,7 +50,7 @@ from nonsmooth.experiments._output import (
 )
 from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
 from nonsmooth.integrators.events import EventRun, SteppedRun, simulate_events
-from nonsmooth.scenes.bouncing import RockingBlock
+from nonsmooth.scenes.blocks import RockingBlock
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,7 +2,7 @@
 
 A push makes both corners slide and lets them stick again; a moment lifts the right corner about the left
 one, which sticks, and lets it fall back; the impact makes both slide for a moment. Every switching time is
-known in closed form (`scenes.bouncing.LoadedBlock`). At each of them, and between them, the forces and
+known in closed form (`scenes.blocks.LoadedBlock`). At each of them, and between them, the forces and
 accelerations of the event-driven run are compared with those that the package's solvers find.
 """
 
@@ -47,7 +47,7 @@ from nonsmooth.experiments._output import (
 from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
 from nonsmooth.integrators.events import EventRun, SteppedRun, simulate_events
 from nonsmooth.problem.acceleration import AccelerationLevel
-from nonsmooth.scenes.bouncing import LoadedBlock
+from nonsmooth.scenes.blocks import LoadedBlock
 from nonsmooth.solvers.base import Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.lemke import Lemke
