@@ -86,8 +86,8 @@ FIGURES = {
     "melanz-compaction": ["fig09_scene", "fig10_force_and_error", "iterations_and_motion"],
     "melanz-scaling": ["fig11_scaling"],
     "studer-block": [
-        "fig03_prox_half_line", "fig04_contraction", "fig08_iterations", "fig09_exact_regularisation",
-        "fig10_force_laws",
+        "fig03_prox_half_line", "fig04_contraction", "fig05_lipschitz", "fig08_iterations",
+        "fig09_exact_regularisation", "fig10_force_laws",
     ],
 }  # fmt: skip
 DATA = {

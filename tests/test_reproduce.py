@@ -106,7 +106,7 @@ def test_catalogue_fits_a_real_quick_run(tmp_path: Path) -> None:
     part = dataclasses.replace(PAPERS["melanz"], entries=PAPERS["melanz"].entries[:7])
     write_report(run, [part])
     report = Page(tmp_path)
-    assert len(report.images) == 14  # 9 of the ball and 5 of the block, each once
+    assert len(report.images) == 15  # 9 of the ball and 6 of the block, each once
     assert "γ_n at t = 0, exact law 0.0981 0.0981 N·s" in report.words
 
 

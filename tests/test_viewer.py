@@ -403,6 +403,13 @@ def test_without_viser_the_command_names_the_cure(heap: Path, tmp_path: Path) ->
     )
 
 
+def test_ctrl_c_ends_a_run_that_waits_for_its_page() -> None:
+    viewer()
+    last_words = "Interrupted before the first step: nothing was recorded"
+    with serving("run", "box-stack", "--view", code=130, last_words=last_words):
+        time.sleep(0.5)
+
+
 # ---- in a browser ---------------------------------------------------------------------------------------
 
 
@@ -423,8 +430,11 @@ def browser() -> Iterator[Any]:
 
 
 @contextmanager
-def serving(*words: str) -> Iterator[str]:
-    """Run a command that serves a page, give the page's address, and end the command with Ctrl-C."""
+def serving(*words: str, code: int = 0, last_words: str = "") -> Iterator[str]:
+    """Run a command that serves a page, give the page's address, and end the command with Ctrl-C.
+
+    Its exit code must be `code`, and it must say `last_words`.
+    """
     paths = os.pathsep.join([str(SOURCES), os.environ.get("PYTHONPATH", "")])
     process = subprocess.Popen(
         [sys.executable, "-m", "nonsmooth", *words, "--port", "0"],
@@ -441,7 +451,8 @@ def serving(*words: str) -> Iterator[str]:
         yield found[0]
         process.send_signal(signal.SIGINT)
         said, _ = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 0, said
+        assert process.returncode == code, said
+        assert last_words in said
     finally:
         process.kill()
         process.communicate()

@@ -133,6 +133,27 @@ def contraction() -> Figure:
     return figure
 
 
+def lipschitz(matrices: Mapping[str, Floats]) -> Figure:
+    """Fig. 5: the bound (68) of the Lipschitz constant over ω and its two summands, for some matrices G."""
+    figure, axes = new_axes((10.0, 4.8), columns=len(matrices), share_y=True)
+    omega = np.linspace(0.0, 2.0, 401)
+    for ax, (title, matrix) in zip(axes, matrices.items(), strict=True):
+        diagonal = np.abs(np.diag(matrix))
+        others = float(((np.abs(matrix).sum(axis=1) - diagonal) / diagonal).max())
+        ax.plot(omega, np.abs(1.0 - omega), "--", color=BLUE, linewidth=1.4, label=r"$|1 - \omega|$")
+        sums = r"$\omega \, \max_h \sum_{k \neq h} |G_{hk} / G_{hh}|$"
+        ax.plot(omega, others * omega, "--", color=GREEN, linewidth=1.4, label=sums)
+        bound = np.abs(1.0 - omega) + others * omega
+        ax.plot(omega, bound, color=RED, linewidth=2.2, label=r"their sum $\tilde L(\omega)$")
+        ax.axhline(1.0, color=DARK_GREY, linewidth=0.9, linestyle=":", label="1: convergence is sure below")
+        least = int(np.argmin(bound))
+        ax.plot(omega[least], bound[least], **_MEET)
+        ax.set(xlabel=r"relaxation factor $\omega$", title=title, ylim=(0.0, 3.5))
+    axes[0].set_ylabel(r"bound of the Lipschitz constant $\tilde L$")
+    legend_below(figure, 4)
+    return figure
+
+
 def exact_regularisation() -> Figure:
     """Fig. 9: Upr and its regularisation y = prox(y* − r x) of Eq. 109, which meet where the solution is."""
     figure, axes = new_axes((9.6, 4.8), columns=2, share_y=True)

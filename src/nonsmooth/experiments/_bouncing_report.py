@@ -1,4 +1,4 @@
-"""What the experiments with bouncing balls and blocks share: event marks, and convergence averaged over runs."""
+"""What the experiments with bouncing balls and blocks share: event marks, convergence averaged over runs."""
 
 from __future__ import annotations
 

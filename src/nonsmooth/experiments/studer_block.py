@@ -41,6 +41,8 @@ METHODS: dict[str, Callable[[float], Solver]] = {
     "SORprox": lambda omega: SORProx(strategy="diagonal", omega=omega, order="normals-first"),
 }
 _PAPER_ORDER = [0, 2, 1, 3]
+DOMINANT = np.array([[2.0, 0.5, 0.3], [0.5, 2.0, 0.4], [0.3, 0.4, 2.0]])
+"""A matrix G whose diagonal outweighs each row, for Fig. 5; the paper prints none."""
 CASES = {
     "stick": "both closed, both stick",
     "slide": "both closed, both slide",
@@ -130,7 +132,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     """Run the experiment; see `Experiment.run`."""
     prepare_folder(folder)
     omegas = np.linspace(0.06, 1.98, 33) if quick else np.linspace(0.03, 1.98, 66)
-    total = 3 * len(CASES) + 5
+    total = 3 * len(CASES) + 6
     answers, limits, ends = {}, {}, {}
     sweeps: list[Sweep] = []
     for case in CASES:
@@ -151,6 +153,12 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     drawn = {
         "fig03_prox_half_line.png": figures.prox_half_line,
         "fig04_contraction.png": figures.contraction,
+        "fig05_lipschitz.png": lambda: figures.lipschitz(
+            {
+                "strictly diagonally dominant": DOMINANT,
+                "the block of §5.8": answers["stick"].problem.operator.matrix().toarray(),
+            }
+        ),
         "fig08_iterations.png": lambda: figures.iterations(
             sweeps, CASES, limits, limit=LIMIT, tolerance=TOLERANCE
         ),

@@ -39,12 +39,12 @@ STUDER = Paper(
             "Why the projection contracts: two points come closer when they are projected onto a set.",
             "fig04_contraction.png",
         ),
-        Entry(
+        _drawn(
             "Fig. 5",
             "An upper bound of the iteration's Lipschitz constant over ω, for a matrix that is diagonally "
             "dominant and for one that is not.",
-            remark="The bound is not drawn here: its matrices are not printed. How far ω may go is measured "
-            "and worked out by hand with Fig. 8.",
+            "fig05_lipschitz.png",
+            "The paper does not print its matrices: ours are one that is dominant, and that of the block.",
         ),
         Entry(
             "Fig. 6",
