@@ -279,7 +279,8 @@ def test_forces_without_bound_are_told():
     [
         ({"q": [-0.1]}, "overlaps by 0.1 m at the start"),
         ({"q": [np.nan]}, "finite numbers"),
-        ({"u": [0.0, 1.0]}, "mass has shape"),
+        ({"u": [0.0, 1.0]}, "q has 1 numbers and u 2"),
+        ({"duration": "2"}, "duration is 2"),
         ({"duration": 0.0}, "duration is 0"),
     ],
 )
@@ -289,12 +290,75 @@ def test_bad_starts_are_refused(change, word):
         simulate_events(ball(0.5), given["q"], given["u"], given["duration"])
 
 
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"mass": np.zeros((1, 1))}, "not positive definite"),
+        ({"mass": [[np.nan]]}, "mass is not finite"),
+        ({"mass": np.eye(2)}, "mass has shape"),
+        ({"force": lambda q, u, t: [np.nan]}, "force is"),
+        ({"force": lambda q, u, t: [0.0, 1.0]}, "force returns shape"),
+        ({"potential": lambda q: np.nan}, "potential is"),
+    ],
+)
+def test_bad_systems_are_refused(change, word):
+    given = {"mass": np.eye(1), "force": lambda q, u, t: [-G], "contacts": ball(0.5).contacts} | change
+    with pytest.raises(ProblemError, match=word):
+        simulate_events(GeneralisedSystem(**given), [1.0], [0.0], 1.0)
+
+
+def test_bad_contacts_are_refused():
+    def fall(q=(1.0,), **options):
+        contact = GapContact(
+            **({"name": "c", "gap": lambda q, t: q[0], "normal": lambda q, t: [1.0]} | options)
+        )
+        system = GeneralisedSystem(np.eye(1), lambda q, u, t: [-G], [contact], potential=lambda q: G * q[0])
+        return simulate_events(system, q, [0.0], 1.0)
+
+    for options, word in (
+        ({"normal": lambda q, t: [2.0]}, "normal of contact 'c'"),
+        ({"gap": lambda q, t: q[0] - 0.1 * t}, "gap_rate of contact 'c'"),
+        ({"normal": lambda q, t: [1.0, 0.0]}, "directions of shape"),
+        ({"tangent": lambda q, t: [1.0, 0.0], "friction": 0.1}, "wrong size"),
+        ({"gap": lambda q, t: np.nan}, "not finite at the start"),
+        ({"gap": None}, "give a function"),
+    ):
+        with pytest.raises(ProblemError, match=word):
+            fall(**options)
+    with pytest.raises(ProblemError, match="q has 2 numbers and u 1"):
+        fall(q=(1.0, 2.0))
+    with pytest.raises(ProblemError, match="generalised"):
+        simulate_events(object(), [1.0], [0.0], 1.0)
+
+
+def test_functions_that_fail_on_the_way_are_told():
+    def gap(q, t):
+        return q[0] if q[0] > 0.5 else np.nan
+
+    contact = GapContact("c", gap=gap, normal=lambda q, t: [1.0])
+    system = GeneralisedSystem(np.eye(1), lambda q, u, t: [-G], [contact], potential=lambda q: G * q[0])
+    run = simulate_events(system, [1.0], [0.0], 1.0)
+    assert run.status is EventStatus.STEP_FAILED
+    assert "the gap of contact 'c' is not a number" in run.message
+
+
+def test_without_potential_there_is_no_energy_balance():
+    floor = ball(0.5).contacts
+    run = simulate_events(GeneralisedSystem(np.eye(1), lambda q, u, t: [-G], floor), [1.0], [0.0], 1.0)
+    assert math.isnan(run.certificate.energy_error)
+    assert "no potential" in str(run.certificate)
+
+
 def test_bad_options_and_questions_are_refused():
+    with pytest.raises(OptionError, match="no option 'tolerance': choose from impact"):
+        simulate_events(ball(0.5), [1.0], [0.0], 1.0, tolerance=1e-3)
     with pytest.raises(OptionError, match="impact"):
         simulate_events(ball(0.5), [1.0], [0.0], 1.0, impact="moreau")
     run = simulate_events(ball(0.5), [1.0], [0.0], 0.5)
     with pytest.raises(OptionError, match="outside of the simulation"):
         run.sample([0.6])
+    with pytest.raises(OptionError, match="no kind of event is called 'bounce': choose one of impact"):
+        run.times("bounce")
     with pytest.raises(OptionError, match="no contact is called 'ceiling'"):
         run.times(contact="ceiling")
     with pytest.raises(OptionError, match="step is 0"):

@@ -305,7 +305,9 @@ def _experiment(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", metavar="DIR", help="Folder for the files.  [dim]\\[results/NAME][/dim]"),
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="Folder for the files.  [dim]\\[results/NAME][/dim]"
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", metavar="", help="Coarser and faster.")] = False,
 ) -> None:

@@ -438,10 +438,13 @@ def _write_info(group: Any, info: FclibInfo) -> None:
     """Write strings that end with NUL, as the C library reads them."""
     import h5py
 
+    timeless = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    timeless.set_obj_track_times(False)  # the same problem gives the same file, whenever it is written
     for field in fields(FclibInfo):
         encoded = getattr(info, field.name).encode() + b"\0"
         kind = h5py.h5t.C_S1.copy()
         kind.set_size(len(encoded))
         kind.set_cset(h5py.h5t.CSET_UTF8)
-        node = h5py.h5d.create(group.id, field.name.encode(), kind, h5py.h5s.create(h5py.h5s.SCALAR))
+        scalar = h5py.h5s.create(h5py.h5s.SCALAR)
+        node = h5py.h5d.create(group.id, field.name.encode(), kind, scalar, timeless)
         node.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array(encoded), mtype=kind)

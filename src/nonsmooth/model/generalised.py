@@ -74,6 +74,9 @@ class GapContact:
 
     def __post_init__(self) -> None:
         place = f"of contact {self.name!r}"
+        for name in ("gap", "normal"):
+            if not callable(getattr(self, name)):
+                raise ProblemError(f"{name} {place} is {getattr(self, name)!r}: give a function of q and t")
         if not (math.isfinite(self.friction) and self.friction >= 0.0):
             raise ProblemError(f"friction {place} is {self.friction}: give a number, 0 or more")
         if self.sticking_friction is not None and not self.sticking_friction >= self.friction:
@@ -246,15 +249,23 @@ def check_derivatives(
     """
     place, speed = np.asarray(q, dtype=float), np.asarray(u, dtype=float)
     for contact in system.contacts:
+        check_gap_derivatives(system, contact, place, speed, t, tolerance)
         at = Kinematics(system, contact, place, t)
-        _compare(contact, "normal", at.normal, _gap_gradient(system, contact, place, speed, t), tolerance)
-        rate = _along(partial(_gap_later, contact, place, t), 1.0)
-        _compare(contact, "gap_rate", at.surface[:1], np.array([rate]), tolerance)
         numeric = at._drift_by_differences(speed)
         given = at.drift(speed)
         scale = float(speed @ speed) + float(np.abs(numeric).max(initial=0.0))
         _compare(contact, "normal_drift", given[:1], numeric[:1], tolerance, scale)
         _compare(contact, "tangent_drift", given[1:], numeric[1:], tolerance, scale)
+
+
+def check_gap_derivatives(
+    system: GeneralisedSystem, contact: GapContact, q: Floats, u: Floats, t: float, tolerance: float
+) -> None:
+    """Raise `ProblemError` where w_N or ∂g/∂t of a contact is not the derivative of its gap."""
+    at = Kinematics(system, contact, q, t)
+    _compare(contact, "normal", at.normal, _gap_gradient(system, contact, q, u, t), tolerance)
+    rate = _along(partial(_gap_later, contact, q, t), 1.0)
+    _compare(contact, "gap_rate", at.surface[:1], np.array([rate]), tolerance)
 
 
 def _gap_gradient(system: GeneralisedSystem, contact: GapContact, q: Floats, u: Floats, t: float) -> Floats:

@@ -32,6 +32,8 @@ class EventOptions:
     """m/s up to which a contact counts as neither opening nor sliding."""
     accumulation_gap: float = 1e-11
     """Height in m of a bounce below which a shrinking sequence of impacts is passed as one."""
+    check_gaps: bool = True
+    """Whether directions are compared with differences of gaps at the start; False where a gap has a kink."""
     most_events: int = 10_000
     """Limit of the number of events."""
     most_at_once: int = 100

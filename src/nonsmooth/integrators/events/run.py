@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -100,7 +101,7 @@ class EventCertificate:
     """How exact a simulation was."""
 
     energy_error: float
-    """Largest change of kinetic + potential + dissipated − work, in J."""
+    """Largest change of kinetic + potential + dissipated − work, in J; NaN where no potential was given."""
     energy_scale: float
     """Largest kinetic energy, in J."""
     penetration: float
@@ -111,8 +112,11 @@ class EventCertificate:
     """Largest relative residual of the inclusions of impacts and accelerations."""
 
     def __str__(self) -> str:
+        balance = f"energy balance to {self.energy_error:.1e} J of {self.energy_scale:.3g} J"
+        if math.isnan(self.energy_error):
+            balance = "energy balance unknown, as the system has no potential"
         return (
-            f"energy balance to {self.energy_error:.1e} J of {self.energy_scale:.3g} J, overlap "
+            f"{balance}, overlap "
             f"{self.penetration:.1e} m, drift {self.drift:.1e} m/s, inclusions to {self.residual:.1e}"
         )
 
@@ -132,8 +136,8 @@ class EventRun:
 
     def times(self, kind: EventKind | str | None = None, contact: str | None = None) -> Floats:
         """Times (s) of all events, or of those of one kind or at one contact."""
-        if kind is not None:
-            kind = EventKind(kind)
+        if kind is not None and kind not in list(EventKind):
+            raise OptionError(f"no kind of event is called {kind!r}: choose one of {', '.join(EventKind)}")
         if contact is not None and contact not in {each.name for each in self.system.contacts}:
             names = ", ".join(repr(each.name) for each in self.system.contacts)
             raise OptionError(f"no contact is called {contact!r}: choose one of {names}")
@@ -141,7 +145,7 @@ class EventRun:
             [
                 each.time
                 for each in self.events
-                if (kind is None or each.kind is kind) and (contact is None or contact in each.contacts)
+                if (kind is None or each.kind == kind) and (contact is None or contact in each.contacts)
             ]
         )
 

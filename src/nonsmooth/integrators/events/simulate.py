@@ -8,6 +8,7 @@ vanishes, friction reaches its limit or sliding stops.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from nonsmooth.integrators.events.run import (
     EventStatus,
     Piece,
 )
-from nonsmooth.integrators.events.smooth import Closed, SmoothMotion, State
+from nonsmooth.integrators.events.smooth import Closed, NotFinite, SmoothMotion, State
 from nonsmooth.integrators.events.start import check_start
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
 
@@ -73,8 +74,16 @@ def simulate_events(
         An `EventRun`. A simulation that could not go on says so in `status` and `message`, and keeps all that
         was done.
     """
+    known = [field.name for field in fields(EventOptions)]
+    for name in options:
+        if name not in known:
+            raise OptionError(f"simulate_events has no option {name!r}: choose from {', '.join(known)}")
     settings = EventOptions(**options)
-    if not duration > 0.0 or not np.isfinite(duration):
+    try:
+        lasts = bool(0.0 < duration < np.inf)
+    except TypeError:
+        lasts = False
+    if not lasts:
         raise OptionError(f"duration is {duration}: give seconds, more than 0")
     start = State(time, np.array(q, dtype=float), np.array(u, dtype=float))
     check_start(system, start, settings)
@@ -133,7 +142,11 @@ class _Simulation:
         except KeyboardInterrupt:
             status, message = EventStatus.INTERRUPTED, f"stopped by the user at t = {self.state.t:.9g} s"
         certificate = EventCertificate(
-            self.energy_error, self.energy_scale, self.penetration, self.drift, self.residual
+            self.energy_error if self.system.potential is not None else np.nan,
+            self.energy_scale,
+            self.penetration,
+            self.drift,
+            self.residual,
         )
         return EventRun(
             self.system, status, message, tuple(self.events), certificate, self.state, self.start,
@@ -148,7 +161,9 @@ class _Simulation:
         where = f"at t = {self.state.t:.9g} s; the last ones: {self._last_events()}"
         if self.at_once > self.options.most_at_once:
             raise _Stop(
-                EventStatus.EVENT_LIMIT, f"{self.options.most_at_once} events without time passing {where}"
+                EventStatus.EVENT_LIMIT,
+                f"{self.options.most_at_once} decisions without time passing {where} "
+                "(check_derivatives tells whether a contact's functions contradict each other)",
             )
         if len(self.events) >= self.options.most_events:
             raise _Stop(EventStatus.EVENT_LIMIT, f"most_events = {self.options.most_events} reached {where}")
@@ -334,7 +349,12 @@ class _Simulation:
 
     def _move(self, closed: Closed) -> None:
         self.state = project(self.system, self.state, closed)
-        motion = SmoothMotion(self.system, closed, self.state, self.options)
+        try:
+            motion = SmoothMotion(self.system, closed, self.state, self.options)
+        except np.linalg.LinAlgError:
+            raise self._failure(
+                self.state.t, "accelerations are not finite, or a matrix is singular"
+            ) from None
         self.previous = motion
         stiff = motion.is_stiff(self.state)
         solver = self._solver(motion, self.state.t, self.state.vector, self.end, stiff)
@@ -342,7 +362,10 @@ class _Simulation:
             before = (solver.t, solver.y.copy())
             self._step(solver)
             dense = solver.dense_output()
-            found = first_crossing(motion, dense, before[0], solver.t, self.longest_look)
+            try:
+                found = first_crossing(motion, dense, before[0], solver.t, self.longest_look)
+            except NotFinite as error:
+                raise self._failure(solver.t, str(error)) from None
             if found is not None:
                 self._finish(motion, before, found, stiff)
                 return
@@ -369,11 +392,15 @@ class _Simulation:
         if self.short_steps > _MOST_SHORT:
             message = f"{_MOST_SHORT} steps of less than {shortest:.0e} s each"
         if solver.status == "failed" or message:
-            raise _Stop(
-                EventStatus.STEP_FAILED,
-                f"smooth motion stopped at t = {solver.t:.9g} s: {message}; the motion has no smooth "
-                "continuation there (forces that grow without bound?)",
-            )
+            raise self._failure(solver.t, str(message))
+
+    @staticmethod
+    def _failure(t: float, message: str) -> _Stop:
+        return _Stop(
+            EventStatus.STEP_FAILED,
+            f"smooth motion stopped at t = {t:.9g} s: {message}; the motion has no smooth continuation there "
+            "(forces that grow without bound, or functions that return no number?)",
+        )
 
     def _keep(self, motion: SmoothMotion, begin: float, end: float, dense: Any, vector: Floats) -> None:
         self.pieces.append(Piece(begin, end, motion, dense))
@@ -426,4 +453,5 @@ class _Simulation:
 
     def _weigh(self) -> None:
         self.energy_scale = max(self.energy_scale, self.system.kinetic_energy(self.state.q, self.state.u))
-        self.energy_error = max(self.energy_error, abs(self._total(self.state) - self.total))
+        error = abs(self._total(self.state) - self.total)
+        self.energy_error = float(np.maximum(self.energy_error, error))  # of which NaN is the larger

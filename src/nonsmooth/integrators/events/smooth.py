@@ -24,6 +24,11 @@ no friction)."""
 
 OPEN, SLIDE, STICK = 0, 1, 2
 """Modes in tables and samples."""
+_WORDS = {
+    "gap": "the gap", "normal": "the normal force", "stick": "the friction", "slip": "the sliding speed",
+    "margin": "the margin of the forces", "regular": "the determinant of G",
+}  # fmt: skip
+"""What is watched, in words."""
 _SINGULAR = 1e-11
 _FROZEN = 1e-7
 """m/s below which sliding in space keeps its direction: it would turn faster than it can be integrated."""
@@ -35,12 +40,22 @@ _SAME = 1e-7
 """Part by which accelerations may differ that are the same but for the solver's tolerance."""
 
 
+class NotFinite(ArithmeticError):
+    """A gap, force or speed that is watched is not a number."""
+
+
 class State:
     """t, q, u, and the energies that contacts have taken and moving surfaces have given, both in J."""
 
     def __init__(self, t: float, q: Floats, u: Floats, dissipated: float = 0.0, work: float = 0.0) -> None:
         self.t, self.q, self.u = t, q, u
         self.dissipated, self.work = dissipated, work
+
+    def __repr__(self) -> str:
+        return (
+            f"State(t={self.t!r}, q={self.q.tolist()}, u={self.u.tolist()}, dissipated={self.dissipated!r}, "
+            f"work={self.work!r})"
+        )
 
     @property
     def vector(self) -> Floats:
@@ -78,7 +93,9 @@ class SmoothMotion:
             values = np.linalg.svd(level.matrix, compute_uv=False)
             self._redundant = bool(values[-1] <= _SINGULAR * values[0])
         self._sense = np.sign(self._determinant(level))
-        _, forces = self.accelerations(level)
+        acceleration, forces = self.accelerations(level)
+        if not np.isfinite(acceleration).all():
+            raise np.linalg.LinAlgError("accelerations are not finite")
         self._force_scale = float(np.abs(forces).max(initial=0.0)) or 1.0
 
     # ---- dynamics ---------------------------------------------------------------------------------
@@ -215,6 +232,10 @@ class SmoothMotion:
         for label, index in self.watched:
             if label == "gap":
                 values["gap", index] = float(self.system.contacts[index].gap(q, t))
+        for (label, index), value in values.items():
+            if np.isnan(value):
+                name = f" of contact {self.system.contacts[index].name!r}" if index >= 0 else ""
+                raise NotFinite(f"{_WORDS[label]}{name} is not a number")
         return np.array([values[label] for label in self.watched])
 
     def opening_speed(self, index: int, t: float, vector: Floats) -> float:
