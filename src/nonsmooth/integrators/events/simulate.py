@@ -17,6 +17,7 @@ from scipy.integrate import DOP853, Radau
 
 from nonsmooth.errors import OptionError
 from nonsmooth.integrators.events.accumulation import ImpactRhythm
+from nonsmooth.integrators.events.changes import changes
 from nonsmooth.integrators.events.decide import decide
 from nonsmooth.integrators.events.impacts import Collision, Impact
 from nonsmooth.integrators.events.locate import Crossing, first_crossing
@@ -279,7 +280,8 @@ class _Simulation:
             return self._jump(sorted(candidates), decision.paradoxical)
         if decision.several:
             self._note(EventKind.INDETERMINATE, sorted(candidates))
-        self._compare(before, decision.closed, candidates)
+        for kind, index in changes(self.system.contacts, before, decision.closed, candidates):
+            self._note(kind, [index])
         self.touching = set(decision.closed)
         self.at_limit, self.stopped = False, set()
         return decision.closed
@@ -325,25 +327,6 @@ class _Simulation:
         if self._approaching():
             self._collide()
         return self._decide()
-
-    def _compare(self, before: Closed | None, after: Closed, candidates: Closed) -> None:
-        """Note what each contact does that it did not do before."""
-        for i, contact in enumerate(self.system.contacts):
-            was = before is not None and i in before
-            if was and i not in after:
-                self._note(EventKind.OPENING, [i])
-            elif before is not None and not was and i in after:
-                self._note(EventKind.CLOSING, [i])
-            if not (was and i in after) or contact.static_friction == 0.0:
-                continue
-            assert before is not None
-            old, new = before[i], after[i]
-            if old is None and new is not None:
-                self._note(EventKind.SLIP, [i])
-            elif old is not None and new is None:
-                self._note(EventKind.STICK, [i])
-            elif old is not None and new is not None and candidates.get(i) is None and float(old @ new) < 0.0:
-                self._note(EventKind.REVERSAL, [i])
 
     # ---- smooth motion ------------------------------------------------------------------------------
 
