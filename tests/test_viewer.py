@@ -57,6 +57,19 @@ def test_playback_shows_the_frame_whose_time_has_come() -> None:
     assert playback.frame_at(20.0) == 0
 
 
+def test_playback_says_how_far_it_is_on_the_way_to_the_next_frame() -> None:
+    playback = Playback([0.0, 0.1, 0.5, 1.0])
+    assert playback.place_at(3.0) == (0, 0.0)
+    playback.play(10.0)
+    for wall, frame, share in ((10.05, 0, 0.5), (10.2, 1, 0.25), (10.75, 2, 0.5)):
+        assert playback.place_at(wall) == (frame, pytest.approx(share))
+    playback.pause(10.8)
+    assert playback.place_at(10.8) == (2, 0.0)
+    playback.play(10.8)
+    assert playback.place_at(11.4) == (3, 0.0)
+    assert not playback.playing
+
+
 def test_speed_pause_step_and_slider() -> None:
     playback = Playback(np.linspace(0.0, 1.0, 101))
     playback.set_speed(0.1, 0.0)
@@ -267,6 +280,19 @@ def test_stage_of_a_system_is_that_of_its_recording(tmp_path: Path) -> None:
         np.testing.assert_array_equal(begun.position, start.position)
 
 
+def test_between_two_frames_bodies_go_straight_and_turn_the_shorter_way(heap: Path) -> None:
+    before, after = moment_and_stage(heap, 3)[0], moment_and_stage(heap, 4)[0]
+    turn = np.array([[np.cos(0.2), 0.0, 0.0, np.sin(0.2)]])  # 0.4 rad about z
+    before.quaternion[:], after.quaternion[:] = quaternions.IDENTITY, -turn  # −q is the same rotation as q
+    middle = Moment.between(before, after, 0.5)
+    np.testing.assert_allclose(middle.position, 0.5 * (before.position + after.position))
+    half = [np.cos(0.1), 0.0, 0.0, np.sin(0.1)]
+    np.testing.assert_allclose(middle.quaternion, np.tile(half, (len(after.position), 1)))
+    assert middle.time == pytest.approx(0.5 * (before.time + after.time))
+    assert middle.contacts is before.contacts
+    assert middle.recorded is before
+
+
 def test_all_spheres_are_one_batch_and_move_with_the_frames(heap: Path) -> None:
     web = viewer()
     with web.RecordingView(heap, port=0) as view:
@@ -337,7 +363,7 @@ def test_recording_that_grows_is_followed(tmp_path: Path) -> None:
         assert view._follow.value
         view._seek(4)
         ns.simulate(system, 1.0, 0.1, record=str(path), resume=True)
-        wait_until(lambda: view._shown == 10, "the last frame")
+        wait_until(lambda: view._shown == (10, 0.0), "the last frame")
         assert not view._follow.value  # it has come to its end
 
 

@@ -23,8 +23,10 @@ from nonsmooth.view.colours import (
     number_text,
     scale_colours,
 )
+from nonsmooth.view.web_look import Look
+from nonsmooth.view.web_marks import ARROW_COLOUR, CHAIN_COLOURS
 from nonsmooth.view.web_plots import small_plot
-from nonsmooth.view.web_scene import ARROW_COLOUR, CHAIN_COLOURS, Look, Shown
+from nonsmooth.view.web_scene import Shown
 from nonsmooth.view.web_stage import Moment, Stage
 from nonsmooth.view.web_state import CHAIN_CLASSES, FAINTEST, GrowingCurve
 
@@ -106,7 +108,7 @@ class Panel:
         self._force_legend.content = legend
         self._force_legend.visible = bool(legend)
         if self.look.selected is not None:
-            self._selected.content = body_numbers(self._stage, moment, self.look.selected)
+            self._selected.content = body_numbers(self._stage, moment.recorded, self.look.selected)
 
     def _connect(self) -> None:
         for control in (

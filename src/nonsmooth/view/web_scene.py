@@ -7,24 +7,19 @@ one of colours. All numbers are in m and N.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import viser
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from nonsmooth.model import quaternions
 from nonsmooth.model import shapes as kinds
 from nonsmooth.view.camera import FIELD_OF_VIEW, Camera
 from nonsmooth.view.colours import (
-    CONTACT_COLOURS,
     ColourBy,
     Colours,
     body_colours,
     body_values,
-    contact_friction,
-    contact_states,
     scale_top,
 )
 from nonsmooth.view.geometry import (
@@ -34,55 +29,21 @@ from nonsmooth.view.geometry import (
     in_sight,
     parts_of,
     skeleton_parts,
-    sphere_mesh,
 )
-from nonsmooth.view.web_lines import edge_mesh, grid_mesh, round_length
+from nonsmooth.view.web_bodies import batches_of
+from nonsmooth.view.web_lines import grid_mesh, round_length
+from nonsmooth.view.web_look import Look, linear
+from nonsmooth.view.web_marks import ContactMarks
 from nonsmooth.view.web_picking import pick
 from nonsmooth.view.web_stage import Moment, Stage
-from nonsmooth.view.web_state import CHAIN_CLASSES, ForceScale, Throttle, chain_class
+from nonsmooth.view.web_state import ForceScale, Throttle
 
 Floats = NDArray[np.float64]
-Pixels = NDArray[np.uint8]
 
 SELECTED_COLOUR = (255, 45, 160)
-ARROW_COLOUR = (196, 49, 38)
-CHAIN_COLOURS = ((244, 190, 110), (240, 150, 70), (222, 100, 55), (190, 55, 60), (140, 20, 60))
-"""Of the force chains, from the weakest class to the strongest."""
 _JOINT_COLOUR = (52, 58, 66)
 _PLANE_COLOUR = (226, 230, 236)
 _GRID_COLOUR = (160, 168, 180)
-_EDGE_COLOUR = (140, 146, 156)
-
-_FINENESS = ((300, 3), (3_000, 2), (100_000, 1))
-"""Up to so many spheres each is an icosahedron whose faces are cut so often; beyond, it is not cut."""
-_LEAST_SHOWN = 0.01
-"""Share of the force scale below which there is no arrow."""
-_LINEAR = (255.0 * (np.arange(256) / 255.0) ** 2.2).round().astype(np.uint8)
-
-
-@dataclass(frozen=True)
-class Look:
-    """What is to be seen, and how."""
-
-    colour_by: ColourBy = ColourBy.SPEED
-    contact_points: bool = False
-    force_arrows: bool = False
-    force_chains: bool = False
-    joints: bool = True
-    body_axes: bool = False
-    opacity: float = 1.0
-    """Of movable bodies, from 0 to 1."""
-    fixed_opacity: float = 1.0
-    """Of fixed bodies other than half-spaces, from 0 to 1."""
-    arrow_length: float = 1.0
-    """Arrows are so many times as long as they would be by themselves."""
-    selected: int | None = None
-    """A body."""
-
-    @property
-    def marks(self) -> bool:
-        """Whether something of contacts is to be seen."""
-        return self.contact_points or self.force_arrows or self.force_chains
 
 
 @dataclass(frozen=True)
@@ -112,12 +73,12 @@ class Scene3D:
         self._forces = ForceScale()
         self._scale_tops: dict[ColourBy, float] = {}
         server.scene.set_up_direction("+z")
-        server.scene.configure_default_lights(cast_shadow=False)  # shadows of thousands of bodies are slow
+        _light(server)
         self._solids = [part for part in parts_of(stage.shapes, self.size) if not part.half_space]
         self._solids += skeleton_parts(stage.joints, stage.shapes, stage.count, self.size)
-        self._batches = _batches(server, stage, self._solids)
+        self._batches = batches_of(server, stage, self._solids)
         self._planes = _Planes(server, stage)
-        self._marks = _ContactMarks(server, min(self.grain, 0.1 * self.size))
+        self._marks = ContactMarks(server, min(self.grain, 0.1 * self.size))
         self._axes: viser.BatchedAxesHandle | None = None
 
     @property
@@ -191,94 +152,14 @@ class Scene3D:
         self._axes.batched_wxyzs = turn.astype(np.float32)
 
 
-def linear(rgb: ArrayLike) -> Pixels:
-    """Return colours (…, 3) of 0 to 255 as viser takes those of instances: in linear light."""
-    return np.asarray(_LINEAR[np.asarray(rgb)])
-
-
-# ---- bodies and joints ------------------------------------------------------------------------------
-
-
-class _Batch:
-    """Parts of the same look: spheres of any radius, or one mesh carried by several bodies."""
-
-    def __init__(
-        self,
-        handle: viser.BatchedMeshHandle,
-        edges: viser.BatchedMeshHandle | None,
-        parts: Sequence[Part],
-        fixed: bool,
-    ) -> None:
-        self._handle = handle
-        self._edges = edges
-        self._bodies = np.array([part.body for part in parts], dtype=np.int64)
-        self._spheres = parts[0].radius > 0.0
-        self._joints = parts[0].joint
-        self._fixed = fixed
-        offsets = np.array([part.offset for part in parts])
-        self._offsets = offsets if self._spheres and offsets.any() else None
-
-    def show(self, position: Floats, quaternion: Floats, rgb: Pixels, look: Look) -> None:
-        """Move and colour the instances; what has not changed is not sent."""
-        if self._joints:
-            self._handle.visible = look.joints
-            if not look.joints:
-                return
-        place = position[self._bodies]
-        if self._offsets is not None:
-            place = place + quaternions.rotate(quaternion[self._bodies], self._offsets)
-        for handle in (self._handle, self._edges):
-            if handle is not None:
-                handle.batched_positions = place.astype(np.float32)
-                if not self._spheres:  # nobody sees a sphere turn
-                    handle.batched_wxyzs = quaternion[self._bodies].astype(np.float32)
-        self._handle.batched_colors = rgb[np.full_like(self._bodies, -1) if self._joints else self._bodies]
-        opacity = 1.0 if self._joints else look.fixed_opacity if self._fixed else look.opacity
-        self._handle.opacity = None if opacity >= 1.0 else opacity
-        chosen = self._bodies == look.selected  # nothing equals None
-        glass = opacity < 1.0 and bool(np.any(chosen))
-        # These are multiplied with the opacity of all: the selected body stays solid.
-        shares = np.where(chosen, 1.0 / opacity, 1.0).astype(np.float32) if glass else None
-        self._handle.batched_opacities = shares
-
-
-def _batches(server: viser.ViserServer, stage: Stage, parts: Sequence[Part]) -> list[_Batch]:
-    groups: dict[tuple[object, bool, bool], list[Part]] = {}
-    for part in parts:
-        look = "sphere" if part.radius else (part.vertices.tobytes(), part.faces.tobytes())
-        fixed = part.body >= 0 and bool(stage.fixed[part.body])
-        groups.setdefault((look, fixed, part.joint), []).append(part)
-    batches = []
-    for number, ((_, fixed, _), group) in enumerate(groups.items()):
-        first, count = group[0], len(group)
-        vertices, faces, scales = first.vertices, first.faces, None
-        if first.radius:
-            cuts = next((cuts for most, cuts in _FINENESS if count <= most), 0)
-            vertices, faces = sphere_mesh(cuts)
-            scales = np.array([part.radius for part in group], dtype=np.float32)
-        handle = server.scene.add_batched_meshes_simple(
-            f"/bodies/{number}",
-            vertices,
-            faces,
-            np.tile(np.array(quaternions.IDENTITY), (count, 1)),
-            np.zeros((count, 3)),
-            batched_scales=scales,
-            batched_colors=np.zeros((count, 3), dtype=np.uint8),
-            lod="off",
-            flat_shading=not (first.radius or first.smooth),
-            cast_shadow=False,
-            receive_shadow=False,
-        )
-        edges = None
-        if not (first.radius or first.smooth):
-            rods = edge_mesh(first, 0.004 * float(np.linalg.norm(np.ptp(first.vertices, axis=0))))
-            edges = server.scene.add_batched_meshes_simple(
-                f"/bodies/{number}/edges", *rods, np.tile(np.array(quaternions.IDENTITY), (count, 1)),
-                np.zeros((count, 3)), batched_colors=linear(_EDGE_COLOUR), lod="off", cast_shadow=False,
-                receive_shadow=False,
-            )  # fmt: skip
-        batches.append(_Batch(handle, edges, group, fixed))
-    return batches
+def _light(server: viser.ViserServer) -> None:
+    """Light the scene by a sky and a sun: no environment map and no shadows, which take most of the time."""
+    server.scene.configure_default_lights(enabled=False, cast_shadow=False)
+    server.scene.configure_environment_map(None)
+    server.scene.add_light_hemisphere(
+        "/lights/sky", ground_color=(120, 120, 140), intensity=2.4, position=(0.0, 0.0, 1.0)
+    )
+    server.scene.add_light_directional("/lights/sun", intensity=2.0, position=(1.0, -1.5, 3.5))
 
 
 class _Planes:
@@ -325,109 +206,6 @@ class _Planes:
                     color=_PLANE_COLOUR if what == "surface" else _GRID_COLOUR, cast_shadow=False,
                     receive_shadow=False,
                 )  # fmt: skip
-
-
-# ---- contacts and forces ----------------------------------------------------------------------------
-
-
-class _ContactMarks:
-    """Points coloured by what contacts do, arrows for their forces, and chains of normal forces."""
-
-    def __init__(self, server: viser.ViserServer, grain: float) -> None:
-        none = np.zeros((0, 3), dtype=np.float32)
-        scene = server.scene
-        self._points = scene.add_point_cloud(
-            "/contacts/points", none, (0, 0, 0), point_size=0.15 * grain, point_shape="circle",
-            precision="float32", point_shading="flat", visible=False,
-        )  # fmt: skip
-        vertices, faces = arrow_mesh()
-        self._arrows = scene.add_batched_meshes_simple(
-            "/contacts/arrows", vertices, faces, np.zeros((0, 4)), none, batched_scales=np.zeros(0),
-            batched_colors=linear(ARROW_COLOUR), lod="off", cast_shadow=False, receive_shadow=False,
-            visible=False,
-        )  # fmt: skip
-        self._chains = [
-            scene.add_line_segments(
-                f"/contacts/chains/{k}", np.zeros((0, 2, 3)), CHAIN_COLOURS[k],
-                thickness=0.6 * grain * (k + 1) / CHAIN_CLASSES, visible=False,
-            )
-            for k in range(CHAIN_CLASSES)
-        ]  # fmt: skip
-
-    def show(self, stage: Stage, moment: Moment, look: Look, scale: ForceScale, arrow: float) -> None:
-        """Show what is wanted; an arrow of the force `scale.top` has the length `arrow`."""
-        contacts = moment.contacts if look.marks else None
-        some = contacts is not None and len(contacts) > 0
-        self._points.visible = some and look.contact_points
-        self._arrows.visible = some and look.force_arrows
-        if contacts is None or not some or not look.force_chains:
-            for chain in self._chains:
-                chain.visible = False
-        if contacts is None or not some:
-            return
-        if look.contact_points:
-            states = contact_states(contacts, contact_friction(contacts, stage.shapes, stage.pairs))
-            palette = np.array([CONTACT_COLOURS[state] for state in sorted(CONTACT_COLOURS)], dtype=np.uint8)
-            self._points.points = contacts.point.astype(np.float32)
-            self._points.colors = palette[states]
-        if look.force_arrows:
-            force = force_on_movable(stage, moment)
-            size = np.linalg.norm(force, axis=1)
-            pushing = size > _LEAST_SHOWN * scale.top
-            self._arrows.batched_positions = contacts.point[pushing].astype(np.float32)
-            self._arrows.batched_wxyzs = along(force[pushing] / size[pushing, None]).astype(np.float32)
-            self._arrows.batched_scales = (arrow * size[pushing] / scale.top).astype(np.float32)
-            self._arrows.visible = bool(pushing.any())
-        if look.force_chains:
-            classes = chain_class(np.einsum("ij,ij->i", contacts.force, contacts.normal), scale.top)
-            lines = chain_lines(stage, moment).astype(np.float32)
-            for k, chain in enumerate(self._chains):
-                here = classes == k
-                chain.visible = bool(here.any())
-                if chain.visible:
-                    chain.points = lines[here]
-
-
-def force_on_movable(stage: Stage, moment: Moment) -> Floats:
-    """Return the contact forces (c, 3) in N on body B, or on body A where B is fixed and A is not."""
-    contacts = moment.contacts
-    assert contacts is not None
-    fixed = stage.fixed[contacts.bodies]
-    return np.asarray(np.where((fixed[:, 1] & ~fixed[:, 0])[:, None], -contacts.force, contacts.force))
-
-
-def chain_lines(stage: Stage, moment: Moment) -> Floats:
-    """Return the line (c, 2, 3) of every contact between the centres of its bodies.
-
-    A fixed body has no centre that means anything: there the line ends at the contact point.
-    """
-    contacts = moment.contacts
-    assert contacts is not None
-    ends = moment.position[contacts.bodies]
-    return np.where(stage.fixed[contacts.bodies][..., None], contacts.point[:, None], ends)
-
-
-def along(direction: Floats) -> Floats:
-    """Return quaternions (m, 4) that turn the z axis into unit vectors (m, 3)."""
-    x, y, z = direction.T
-    turn = np.stack([1.0 + z, -y, x, np.zeros_like(x)], axis=1)
-    turn[z < -1.0 + 1e-12] = (0.0, 1.0, 0.0, 0.0)  # half a turn about x
-    return np.asarray(turn / np.linalg.norm(turn, axis=1, keepdims=True))
-
-
-def arrow_mesh() -> tuple[Floats, NDArray[np.int32]]:
-    """Return an arrow of length 1 m from the origin along z: vertices (v, 3) and faces (f, 3)."""
-    profile = ((0.0, 0.0), (0.03, 0.0), (0.03, 0.72), (0.09, 0.72), (0.0, 1.0))
-    count = 10
-    angles = np.arange(count) * (2.0 * np.pi / count)
-    rings = [np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(count, z)]) for r, z in profile]
-    start = np.arange(count)
-    after = (start + 1) % count
-    faces = []
-    for ring in range(len(profile) - 1):
-        a, b = ring * count + start, ring * count + after
-        faces += [np.stack([a, b, b + count], axis=1), np.stack([a, b + count, a + count], axis=1)]
-    return np.concatenate(rings), np.concatenate(faces).astype(np.int32)
 
 
 OPENING = float(np.radians(FIELD_OF_VIEW))

@@ -92,6 +92,31 @@ class Moment:
         self.quaternion: Floats = np.tile(quaternions.IDENTITY, (count, 1)) if turned is None else turned
         """(n, 4), body to world; no rotation where none was recorded."""
         self._read_contacts = read_contacts
+        self.recorded = self
+        """The moment that numbers are of: itself, or the earlier of the two that it lies between."""
+
+    @classmethod
+    def between(cls, before: Moment, after: Moment, share: float) -> Moment:
+        """Return a moment on the way from one recorded frame to the next, for smooth motion.
+
+        Bodies move along straight lines and turn the shorter way; contacts are those of `before`.
+        """
+
+        def mean(one: Floats | None, other: Floats | None) -> Floats | None:
+            return None if one is None or other is None else (1.0 - share) * one + share * other
+
+        one, other = before.frame, after.frame
+        opposite = np.einsum("ij,ij->i", before.quaternion, after.quaternion) < 0.0
+        same_side = np.where(opposite[:, None], -1.0, 1.0) * after.quaternion
+        turned = (1.0 - share) * before.quaternion + share * same_side
+        frame = RecordedFrame(
+            one.index, (1.0 - share) * one.time + share * other.time, mean(one.position, other.position),
+            quaternions.normalise(turned), mean(one.linear_velocity, other.linear_velocity),
+            mean(one.angular_velocity, other.angular_velocity),
+        )  # fmt: skip
+        moment = cls(frame, lambda: before.contacts)
+        moment.recorded = before
+        return moment
 
     @classmethod
     def of_recording(cls, trajectory: Trajectory, number: int) -> Moment:

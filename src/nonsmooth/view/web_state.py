@@ -54,12 +54,23 @@ class Playback:
 
     def frame_at(self, now: float) -> int:
         """Return the number of the frame that is to be seen now; at the last one playing ends."""
-        if self.playing and len(self.times):
-            began, start = self._began
-            due = start + self.speed * (now - began)
-            self._frame = max(int(np.searchsorted(self.times, due, side="right")) - 1, 0)
-            self.playing = self._frame < self.last
-        return self._frame
+        return self.place_at(now)[0]
+
+    def place_at(self, now: float) -> tuple[int, float]:
+        """Return the frame that is to be seen now, and which share of the way to the next has gone by.
+
+        The share is 0 where nothing plays.
+        """
+        if not self.playing or not len(self.times):
+            return self._frame, 0.0
+        began, start = self._began
+        due = start + self.speed * (now - began)
+        self._frame = max(int(np.searchsorted(self.times, due, side="right")) - 1, 0)
+        self.playing = self._frame < self.last
+        if not self.playing:
+            return self._frame, 0.0
+        before, after = self.times[self._frame : self._frame + 2]
+        return self._frame, float(np.clip((due - before) / (after - before), 0.0, 1.0))
 
     def play(self, now: float) -> None:
         """Run from the present frame on, or from the first one if the present one is the last."""
