@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from nonsmooth.collision import Contacts, Detector, match_impulses
 from nonsmooth.collision.broad_phase import BroadPhase
-from nonsmooth.errors import MissingSolverError, OptionError, ProblemError
+from nonsmooth.errors import MissingPackageError, OptionError, ProblemError
 from nonsmooth.model import quaternions
 from nonsmooth.model.shapes import (
     Box,
@@ -672,7 +672,7 @@ def test_without_coal_the_error_names_the_cure(monkeypatch):
     monkeypatch.setitem(sys.modules, "coal", None)
     rod = Cylinder(0.5, 1.0)
     assert len(detect(scene((rod, (0, 0, 0.5), UPRIGHT), plane=True))) == 8  # a plane needs no coal
-    with pytest.raises(MissingSolverError, match="pip install coal"):
+    with pytest.raises(MissingPackageError, match="pip install coal"):
         detect(scene((rod, (0, 0, 0), UPRIGHT), (rod, (0, 0, 1), UPRIGHT)))
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nonsmooth.complementarity.jacobians import check_jacobian, colouring
 from nonsmooth.complementarity.problem import LCP, MCP, MNCP
-from nonsmooth.errors import MissingSolverError, OptionError, ProblemError
+from nonsmooth.errors import MissingPackageError, OptionError, ProblemError
 
 
 def smooth(z: np.ndarray) -> np.ndarray:
@@ -76,7 +76,7 @@ def test_a_function_that_autograd_cannot_trace_is_named() -> None:
 
 def test_a_missing_library_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "autograd", None)
-    with pytest.raises(MissingSolverError, match="pip install autograd"):
+    with pytest.raises(MissingPackageError, match="pip install autograd"):
         of(smooth, 3, jacobian="autograd")
 
 

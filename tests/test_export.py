@@ -41,7 +41,7 @@ from nonsmooth.view.export_vtk import SurfaceChoice, export_vtk
 
 STEP = 0.1
 STATES = ("stick", "slide", "separate")
-SERIES = ("bodies", "surfaces", "planes", "mechanism", "contacts")
+SERIES = ("bodies", "surfaces", "planes", "mechanism", "contacts", "joints")
 NUMBERS = {"kinetic_energy": "J", "joint_error": "m or rad"}
 SETTINGS = {"step": STEP, "duration": 0.6, "law": "coulomb", "solver": "auto", "tolerance": 1e-4}
 
@@ -312,6 +312,91 @@ def test_half_spaces_and_joints_are_series_of_their_own(recording: Path, series:
     assert (array(data, "speed", "m/s") == 0).all()
 
 
+def cantilever(path: Path, **options: Any) -> Path:
+    """A load of 2 kg at rest, 0.5 m beside a joint with a turned base, and a hanging one on a rod."""
+    system = ns.System()
+    turn = Rotation.from_rotvec([0.4, -0.9, 1.3]).as_quat(scalar_first=True)
+    system.add_box((0.1, 0.1, 0.1), fixed=True, position=(1, 2, 3), orientation=turn, name="base")
+    system.add_sphere(0.1, mass=2.0, position=(1.3, 2.4, 3.0), name="load")
+    system.add_sphere(0.1, mass=3.0, position=(5, 0, -1.0))
+    system.add_joint(ns.joints.Fixed("base", "load", point=(1, 2, 3), axis=(0.6, 0, 0.8), name="clamp"))
+    system.add_joint(ns.joints.Distance(None, 2, point_a=(5, 0, 0), point_b=(5, 0, -1.0)))
+    ns.simulate(system, 0.03, 0.01, record=Recording(path, joints=True, **options))
+    return path
+
+
+def check_cantilever(joints: dict[str, np.ndarray], weight: float = 2.0 * 9.81) -> None:
+    """Force and torque on the load, about the joint, are those that hold its weight, in the world frame."""
+    np.testing.assert_allclose(joints["point"], [(1, 2, 3), (5, 0, -1)], atol=1e-9)
+    np.testing.assert_allclose(joints["point_a"], [(1, 2, 3), (5, 0, 0)], atol=1e-9)
+    np.testing.assert_allclose(joints["force"], [(0, 0, weight), (0, 0, 1.5 * weight)], atol=1e-6)
+    lever = np.cross((0.3, 0.4, 0.0), (0, 0, weight))  # of the load's weight about the joint, turned round
+    np.testing.assert_allclose(joints["torque"], [lever, (0, 0, 0)], atol=1e-6)
+    for name in ("force", "torque"):  # the same vectors in another frame
+        lengths = np.linalg.norm(joints[name], axis=1)
+        np.testing.assert_allclose(np.linalg.norm(joints[f"local_{name}"], axis=1), lengths, atol=1e-6)
+    assert abs(joints["local_force"][0] - joints["force"][0]).max() > 1.0  # its axis is askew
+    np.testing.assert_allclose(np.linalg.norm(joints["axis"], axis=1), 1.0)
+
+
+def test_vtk_reads_what_joints_do(tmp_path: Path) -> None:
+    with Trajectory(cantilever(tmp_path / "run.h5")) as trajectory:
+        export_vtk(trajectory, tmp_path)
+        times = trajectory.times.tolist()
+    assert pvd(tmp_path / "joints.pvd")[0] == times
+    data = read_vtp(pvd(tmp_path / "joints.pvd")[1][-1])
+    assert data.GetNumberOfPoints() == data.GetNumberOfVerts() == 2
+    units = {"axis": None, "point_a": "m", "force": "N", "local_force": "N", "torque": "N·m"}
+    found = {name: array(data, name, unit) for name, unit in units.items()}
+    check_cantilever({"point": points(data), "local_torque": array(data, "local_torque", "N·m"), **found})
+    assert words_of(data.GetPointData().GetAbstractArray("name")) == ["clamp", ""]
+    assert words_of(data.GetPointData().GetAbstractArray("type")) == ["Fixed", "Distance"]
+    np.testing.assert_array_equal(array(data, "body_a"), [0, -1])
+    np.testing.assert_array_equal(array(data, "body_b"), [1, 2])
+    first = read_vtp(pvd(tmp_path / "joints.pvd")[1][0])
+    assert np.isnan(array(first, "force", "N")).all()  # no step has led there
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_pandas_reads_what_joints_do(tmp_path: Path, form: str) -> None:
+    result = run("export", cantilever(tmp_path / "run.h5"), f"--{form}", tmp_path)
+    assert result.exit_code == 0, result.stderr
+    assert f"joints.{form}, joint_rows.{form}" in " ".join(result.stdout.split())
+    read = pd.read_csv if form == "csv" else pd.read_parquet
+    table = read(tmp_path / f"joints.{form}")
+    assert len(table) == 4 * 2
+    last = table[table["frame"] == 3].fillna("")
+    assert last["name"].tolist() == ["clamp", ""]
+    names = ("point", "point_a", "axis", "force", "torque", "local_force", "local_torque")
+    check_cantilever({name: vectors(last, name).astype(float) for name in names})
+    rows = read(tmp_path / f"joint_rows.{form}")
+    rows = rows[rows["frame"] == 3]
+    assert rows["joint"].tolist() == [0] * 6 + [1]
+    assert rows["unit"].tolist() == ["N"] * 3 + ["N·m"] * 3 + ["N"]
+    assert set(rows["label"]) == {"joint 'clamp'", "joint 1"}
+    # Rows of the clamp are the components in its own frame: their squares add up to those of the vectors.
+    squares = (rows["value"].to_numpy()[:6].reshape(2, 3) ** 2).sum(axis=1)
+    np.testing.assert_allclose(squares, [19.62**2, (0.5 * 19.62) ** 2], rtol=1e-6)
+    assert abs(rows["value"].iloc[6]) == pytest.approx(3.0 * 9.81, rel=1e-6)
+
+
+def test_joints_without_reactions_or_without_places(tmp_path: Path) -> None:
+    path = record(tmp_path / "no.h5", 1)
+    assert run("export", path, "--csv", tmp_path / "a", "--vtk", tmp_path / "a").exit_code == 0
+    columns = list(pd.read_csv(tmp_path / "a" / "joints.csv"))
+    assert "point_x" in columns
+    assert not any("force" in name or "torque" in name for name in columns)
+    assert not (tmp_path / "a" / "joint_rows.csv").exists()
+    path = record(tmp_path / "few.h5", 1, fields=("position",), joints=True)
+    words = ("--csv", tmp_path / "b", "--vtk", tmp_path / "b", "--surfaces", "none")
+    assert run("export", path, *words).exit_code == 0
+    table = pd.read_csv(tmp_path / "b" / "joints.csv")
+    np.testing.assert_array_equal(vectors(table[table["frame"] == 1], "local_torque"), [(2, 2, 2)])
+    assert "point_x" not in table
+    assert "force_x" not in table
+    assert not (tmp_path / "b" / "joints.pvd").exists()
+
+
 def container() -> ns.System:
     """A floor and four walls one metre from the middle, and a ball."""
     system = ns.System()
@@ -364,7 +449,8 @@ def test_an_earlier_export_is_replaced_and_nothing_else_is_touched(recording: Pa
         export_vtk(trajectory, tmp_path, Selection(0.2, 0.4, 2), surfaces=SurfaceChoice.NONE)
     assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")) == [
         "bodies.pvd", "contacts.pvd", "frames/bodies_000002.vtp", "frames/bodies_000004.vtp",
-        "frames/contacts_000002.vtp", "frames/contacts_000004.vtp", "frames/mine_000001.vtp", "notes.txt",
+        "frames/contacts_000002.vtp", "frames/contacts_000004.vtp", "frames/joints_000002.vtp",
+        "frames/joints_000004.vtp", "frames/mine_000001.vtp", "joints.pvd", "notes.txt",
     ]  # fmt: skip
     assert pvd(tmp_path / "bodies.pvd")[0] == [0.2, 0.4]
 
@@ -384,7 +470,7 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, call: 
     monkeypatch.setattr(module, name, pressed)
 
 
-@pytest.mark.parametrize(("call", "kept"), [(1, 0), (14, 2), (15, 2), (16, 3)])  # five files for each
+@pytest.mark.parametrize(("call", "kept"), [(1, 0), (17, 2), (18, 2), (19, 3)])  # six files for each
 def test_ctrl_c_keeps_the_frames_that_are_done(
     recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: int, kept: int
 ) -> None:
@@ -409,7 +495,7 @@ def tables(request: pytest.FixtureRequest, recording: Path, tmp_path_factory: An
     form, folder = request.param, tmp_path_factory.mktemp("tables")
     with Trajectory(recording) as trajectory:
         files = export_tables(trajectory, folder, TableForm(form))
-    names = ["bodies", "frames", "contacts", "steps"]
+    names = ["bodies", "frames", "contacts", "joints", "joint_rows", "steps"]
     expected = [folder / f"{name}.{form}" for name in names]
     assert files == expected + [folder / "columns.csv"] * (form == "csv")
     if form == "csv":
@@ -503,7 +589,7 @@ def test_ctrl_c_keeps_whole_rows(
     result = run("export", recording, f"--{form}", tmp_path)
     assert result.exit_code == 130
     read = pd.read_csv if form == "csv" else pd.read_parquet
-    done = {"csv": 2, "parquet": 3}[form]  # the first call for CSV is for the list of columns
+    done = 2  # the first call is for the list of columns
     assert f"Interrupted: {done} of 7 frames kept in {tmp_path}." in " ".join(result.stderr.split())
     table = read(tmp_path / f"frames.{form}")
     assert table["frame"].tolist() == [frame for frame in range(done) for _ in range(6)]

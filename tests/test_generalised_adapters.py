@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import nonsmooth as ns
-from nonsmooth.errors import MissingSolverError, ProblemError
+from nonsmooth.errors import MissingPackageError, ProblemError
 from nonsmooth.integrators.events import RobotPoint, generalised, robot_system, simulate_events
 from nonsmooth.model import quaternions
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics, check_derivatives
@@ -555,5 +555,5 @@ def test_wrong_descriptions_of_robots_are_said(pin: Any, monkeypatch: pytest.Mon
     with pytest.raises(ProblemError, match=r"torque at t = 0\.5 s has shape"):
         robot_system(model, torque=lambda q, v, t: 1.0).forces(np.zeros(2), np.zeros(2), 0.5)
     monkeypatch.setitem(sys.modules, "pinocchio", None)
-    with pytest.raises(MissingSolverError, match="pip install pin"):
+    with pytest.raises(MissingPackageError, match="pip install pin"):
         robot_system(model)

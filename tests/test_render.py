@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +14,13 @@ from typer.testing import CliRunner
 
 import nonsmooth as ns
 from nonsmooth.cli import app
-from nonsmooth.errors import MissingSolverError, OptionError
+from nonsmooth.errors import MissingPackageError, OptionError
 from nonsmooth.io import RecordedContacts, Trajectory
 from nonsmooth.model import quaternions
 from nonsmooth.model import shapes as shapes_module
 from nonsmooth.model._polyhedra import moments
 from nonsmooth.view import geometry
-from nonsmooth.view.camera import MARGIN, Camera, View
+from nonsmooth.view.camera import Camera, Edges, View
 from nonsmooth.view.colours import (
     ColourBy,
     ContactState,
@@ -28,9 +29,12 @@ from nonsmooth.view.colours import (
     contact_friction,
     contact_states,
     number_text,
+    scale_colours,
     scale_top,
 )
 from nonsmooth.view.film import Film, Pace, write_film
+from nonsmooth.view.gif import GifFile
+from nonsmooth.view.legend import annotate
 from nonsmooth.view.picture import Look, Painter
 from nonsmooth.view.raster import BACKGROUND, Assembly, Canvas, Palette, Solids, rods
 
@@ -156,20 +160,24 @@ def test_projection_is_that_of_a_pinhole():
 
 
 @pytest.mark.parametrize("view", [View(), View(10.0, -30.0), View(200.0, 90.0), View(45.0, 0.0)])
-def test_framing_has_all_balls_in_sight_and_touches_the_margin(view):
+@pytest.mark.parametrize("edges", [Edges(), Edges(0.3, 0.8, 0.9, 0.2)])
+def test_framing_has_all_balls_in_sight_and_touches_the_margin(view, edges):
     rng = np.random.default_rng(3)
     centres, radii = rng.normal((5.0, -3.0, 1.0), 1.0, (40, 3)), rng.uniform(0.05, 0.4, 40)
-    camera = Camera.framing(centres, radii, 1.6, view)
+    camera = Camera.framing(centres, radii, 1.6, view, [edges])
     seen = camera.in_sight(centres)
     half = math.tan(math.radians(0.5 * camera.field_of_view))
     shares = []
-    for axis, width in ((0, 1.6 * MARGIN[0]), (1, MARGIN[1])):
-        for sign in (1.0, -1.0):
-            angle = math.atan(width * half)
-            inside = seen[:, 2] * math.sin(angle) - sign * seen[:, axis] * math.cos(angle) - radii
-            shares.append(inside.min())
+    for axis, sign, width in (
+        (0, 1.0, 1.6 * edges.right), (0, -1.0, 1.6 * edges.left), (1, 1.0, edges.down), (1, -1.0, edges.up),
+    ):  # fmt: skip
+        angle = math.atan(width * half)
+        inside = seen[:, 2] * math.sin(angle) - sign * seen[:, axis] * math.cos(angle) - radii
+        shares.append(inside.min())
     assert min(shares) == pytest.approx(0.0, abs=1e-9)  # the tighter pair of edges is touched by balls
     assert sorted(shares)[1] == pytest.approx(0.0, abs=1e-9)
+    nearer = Camera.framing(centres, radii, 1.6, view, [edges, Edges(0.9, 0.9, 0.9, 0.9), edges])
+    assert nearer.in_sight(centres.mean(axis=0))[2] < camera.in_sight(centres.mean(axis=0))[2]
 
 
 def test_zoom_makes_bodies_larger():
@@ -310,6 +318,15 @@ def test_colours_tell_speed_and_force(ball):
         assert contact_states(contacts, friction).tolist() == [ContactState.STICK]
 
 
+def test_all_shapes_of_a_body_have_its_material():
+    """What contacts do is told from the materials of bodies: recordings do not say which shapes touch."""
+    system = ns.System()
+    system.add_material("ice", friction=0.02)
+    pieces = [(shapes_module.Sphere(0.1), (x, 0, 0), (1, 0, 0, 0)) for x in (0, 1)]
+    system.add_body(shapes_module.Compound(tuple(pieces)), mass=1.0, material="ice")
+    assert system.shapes.material.tolist() == [system.materials.index("ice")] * 2
+
+
 def test_contacts_stick_slide_and_separate():
     impulse = np.array([(0.0, 0.0, 2.0), (0.3, 0.0, 1.0), (0.3, 0.4, 1.0), (0.0, 0.0, 0.0)]) * 0.01
     normal = np.tile((0.0, 0.0, 1.0), (4, 1))
@@ -386,6 +403,89 @@ def test_forces_chains_and_contacts_are_drawn_over_bodies(ball):
     assert not ((pictures[""][..., 0] - pictures[""][..., 1]) > 80).any()
 
 
+@pytest.mark.parametrize("overlay", [{}, {"contacts": True}, {"forces": True, "chains": True}])
+def test_a_colour_of_the_legend_is_found_on_the_body(ball, overlay):
+    """A force of 19.62 N has the colour that is at 19.62 of 20 on the scale, whatever is drawn over it."""
+    with Trajectory(ball) as trajectory:
+        look = Look(colour=ColourBy.FORCE, width=320, height=240, **overlay)
+        painter = Painter(trajectory, [0.5], look)
+        picture = painter.paint(0.5).astype(int)
+        centre = painter.camera.project(painter.moment(0.5).frame.position[1], 320, 240)
+    # The bar is the column that is coloured from top to bottom, within its frame.
+    rows = np.arange(round(2.9 * 9) + 1, round(2.9 * 9) + round(0.32 * 240) - 1)
+    column = 240 + int(np.argmax(np.ptp(picture[rows][:, 240:], axis=2).min(axis=0)))
+    bar = picture[rows, column]
+    assert len(np.unique(bar, axis=0)) > 50  # a ramp
+    colour = bar[round((1.0 - 19.62 / 20.0) * (len(bar) - 1))]
+    around = np.hypot(*np.meshgrid(np.arange(320) - centre[0], np.arange(240) - centre[1])) < 60.0
+    distance = np.abs(picture[around] - colour).max(axis=1)
+    assert np.count_nonzero(distance <= 6) > 50
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (640, 480), (480, 640)])
+@pytest.mark.parametrize("overlay", [{}, {"contacts": True, "forces": True}])
+def test_legends_do_not_cover_bodies(ball, size, overlay):
+    """The ball is where it is drawn with other colours: there, legends have changed no pixel."""
+    width, height = size
+    with Trajectory(ball) as trajectory:
+        painter = Painter(
+            trajectory, [0.5], Look(colour=ColourBy.FORCE, width=width, height=height, **overlay)
+        )
+        picture = painter.paint(0.5).astype(int)
+        place = painter.moment(0.5).frame.position[1]
+        centre, depth = painter.camera.project(place, width, height), painter.camera.in_sight(place)[2]
+        radius = 0.1 * painter.camera.focal_length(height) / math.sqrt(depth**2 - 0.1**2)
+        empty = np.full_like(picture, 7).astype(np.uint8)
+        keys = painter._marks.keys(painter._pixels(painter.camera), painter.moment(0.5).contacts)
+        colours = painter._colours(painter.moment(0.5))
+    written = annotate(empty, 0.5, colours, keys if overlay else [], scale_colours())
+    rows, columns = np.nonzero((written != 7).any(axis=2))
+    assert len(rows) > 500
+    assert np.hypot(columns + 0.5 - centre[0], rows + 0.5 - centre[1]).min() > radius
+    assert 2.0 * radius > 0.5 * min(width, height)  # and the ball is not small for that
+
+
+def test_edges_are_seen_on_dark_bodies():
+    """Two faces of a dark box: the line between them stands out from both."""
+    camera = Camera(eye=(3, -5, 2), target=(0, 0, 0))
+    part = geometry.Part(0, 0.0, *geometry.box_mesh((0.5, 0.4, 0.7)), np.zeros(3))
+    canvas = canvas_of(camera)
+    layer = canvas.layer()
+    canvas.draw(layer, Assembly([part], [0]).placed(np.zeros((1, 3)), np.array([quaternions.IDENTITY])))
+    palette = Palette(np.array([(68, 1, 84)], dtype=np.uint8), np.zeros(1, bool), np.zeros(1, bool))
+    picture = canvas.finished([(canvas.shaded(layer, palette), 1.0)]).astype(int).sum(axis=2)
+    corner = camera.project((0.5, -0.4, 0.0), 320, 240).astype(int)
+    row, edge = picture[corner[1]], corner[0]
+    assert row[edge - 3 : edge + 3].max() > max(row[edge - 8], row[edge + 8]) + 30
+
+
+def test_a_rod_between_two_points_is_drawn(tmp_path):
+    """A pendulum is a ball, a joint, and the rod between them."""
+    system = ns.System(gravity=(0, 0, 0))
+    system.add_sphere(0.05, mass=1.0, position=(0, 0, -1))
+    system.add_joint(ns.joints.Distance(None, 0, point_a=(0, 0, 0), point_b=(0, 0, -1)))
+    ns.simulate(system, 0.01, 0.01, record=tmp_path / "rod.h5")
+    with Trajectory(tmp_path / "rod.h5") as trajectory:
+        painter = Painter(trajectory, [0.0], Look(colour=ColourBy.BODY, width=480, height=360))
+        picture = painter.paint(0.0).astype(int)
+        for height in (-0.3, -0.5, -0.7):
+            column, row = painter.camera.project((0, 0, height), 480, 360).astype(int)
+            assert picture[row, column - 1 : column + 2].sum(axis=1).min() < 300
+
+
+def test_a_joint_beside_the_shape_of_its_body_hangs_on_a_rod(tmp_path):
+    system = ns.System(gravity=(0, 0, 0))
+    system.add_box((0.2, 0.2, 0.2), mass=1.0, position=(0, 0, -1), name="bob")
+    system.add_joint(ns.joints.Revolute(None, "bob", point=(0, 0, 0), axis=(0, 1, 0)))
+    ns.simulate(system, 0.01, 0.01, record=tmp_path / "bob.h5")
+    with Trajectory(tmp_path / "bob.h5") as trajectory:
+        rod, pin = geometry.skeleton_parts(trajectory.joints, trajectory.shapes, 1, 1.0)
+    assert (rod.body, rod.joint, pin.body, pin.joint) == (0, True, -1, True)
+    ends = rod.vertices[:, 2]
+    assert ends.min() == pytest.approx(0.1, abs=0.01)  # the face of the box
+    assert ends.max() == pytest.approx(1.0, abs=0.01)
+
+
 def test_a_fixed_wall_before_a_ball_is_glass(tmp_path):
     pictures = []
     for wall in (False, True):
@@ -454,6 +554,44 @@ def test_a_gif_has_its_pictures_and_its_pace(ball, tmp_path):
     assert sum(delays) == 330
 
 
+def test_pictures_of_a_gif_are_those_that_were_painted(tmp_path):
+    """A disc wanders over a background of all shades: it leaves no trail, and colours are nearly right."""
+    shades = scale_colours()[np.tile(np.linspace(0, 255, 120).round().astype(int), (80, 1))]
+    rows, columns = np.mgrid[:80, :120]
+    path, pictures = tmp_path / "wander.gif", []
+    with GifFile(path, 120, 80) as film:
+        for number in range(20):
+            picture = shades.copy()
+            picture[np.hypot(rows - 40, columns - 5 * number) < 15] = (200, 10 * number, 30)
+            film.add(picture, 4)
+            pictures.append(picture.astype(int))
+        film.add(picture, 7)  # nothing new
+    with Image.open(path) as film:
+        assert (film.n_frames, film.info["loop"]) == (21, 0)
+        for number, picture in enumerate(pictures):
+            film.seek(number)
+            assert film.info["duration"] == 40
+            error = np.abs(np.asarray(film.convert("RGB")).astype(int) - picture)
+            assert error.max() <= 24
+            assert error.mean() < 3.0
+        film.seek(20)
+        assert film.info["duration"] == 70
+
+
+def test_the_memory_for_a_gif_does_not_grow_with_its_length(tmp_path):
+    """Noise of 30,000 pixels makes 40 kB of every picture: 12 of them would be half a megabyte."""
+    rng = np.random.default_rng(0)
+    held = []
+    with GifFile(tmp_path / "noise.gif", 200, 150) as film:
+        tracemalloc.start()
+        for _ in range(14):
+            film.add(rng.integers(0, 256, (150, 200, 3), dtype=np.uint8), 4)
+            held.append(tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+    assert held[-1] - held[1] < 100_000
+    assert (tmp_path / "noise.gif").stat().st_size > 14 * 30_000
+
+
 def test_an_mp4_has_its_pictures(ball, tmp_path):
     ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="films in MP4: pip install 'imageio[ffmpeg]'")
     code, text = run_cli(
@@ -495,7 +633,7 @@ def test_mp4_without_imageio_says_what_to_install(ball, tmp_path, monkeypatch):
     assert code == 1
     assert "pip install 'imageio[ffmpeg]'" in text
     assert not (tmp_path / "f.mp4").exists()
-    with Trajectory(ball) as trajectory, pytest.raises(MissingSolverError):
+    with Trajectory(ball) as trajectory, pytest.raises(MissingPackageError):
         write_film(Painter(trajectory, [0.0], Look(**SMALL)), np.zeros(1), tmp_path / "f.mp4", Pace())
 
 
@@ -512,6 +650,13 @@ def test_the_command_draws_a_picture(ball, tmp_path):
     with Image.open(tmp_path / "p.png") as picture:
         assert picture.size == (200, 100)
         assert len(picture.getcolors(100000)) > 100
+
+
+def test_pictures_may_be_jpeg_and_the_help_says_so(ball, tmp_path):
+    assert run_cli("render", ball, "-o", tmp_path / "p.jpg", "--size", "200x100")[0] == 0
+    with Image.open(tmp_path / "p.jpg") as picture:
+        assert (picture.format, picture.size) == ("JPEG", (200, 100))
+    assert ".png or .jpg" in run_cli("render", "--help")[1]
 
 
 @pytest.mark.parametrize(

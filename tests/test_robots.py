@@ -11,7 +11,7 @@ import pytest
 
 import nonsmooth as ns
 from nonsmooth.complementarity.library.grasps import HALF_SIDE, REACH, Scara, grasp_matrix
-from nonsmooth.errors import MissingSolverError, ProblemError
+from nonsmooth.errors import MissingPackageError, ProblemError
 from nonsmooth.experiments._grasp_parts import pinocchio_grasp
 from nonsmooth.problem import RobotContact
 from nonsmooth.scenes.grasp import grasp_data, scara_urdf
@@ -294,7 +294,7 @@ def test_data_that_was_not_computed_or_belongs_to_another_model_is_said() -> Non
 
 def test_without_pinocchio_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pinocchio", None)
-    with pytest.raises(MissingSolverError, match="pip install pin"):
+    with pytest.raises(MissingPackageError, match="pip install pin"):
         ns.ContactProblem.from_pinocchio(None, None, [foot()], velocity=[])
 
 

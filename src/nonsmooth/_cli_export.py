@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EXPORT_EXAMPLES = examples(
     ("nonsmooth export f.h5 --vtk paraview", "then open paraview/*.pvd"),
     ("nonsmooth export f.h5 --vtk paraview --from 1 --to 2 --every 5", "some frames"),
-    ("nonsmooth export f.h5 --csv tables", "frames, contacts, steps"),
+    ("nonsmooth export f.h5 --csv tables", "frames, contacts, joints, steps"),
     ("nonsmooth export f.h5 --parquet tables", "for pandas and others"),
     ("nonsmooth export f.h5 --gltf end.glb --time 2.0", "one frame"),
 )
@@ -37,11 +37,13 @@ def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5).")],
     vtk: Annotated[
         Path | None,
-        typer.Option("--vtk", metavar="DIR", help="Series for ParaView: bodies, surfaces, contacts."),
+        typer.Option("--vtk", metavar="DIR", help="Series for ParaView: bodies, surfaces, contacts, joints."),
     ] = None,
     csv: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="DIR", help="Tables of bodies, frames, contacts and steps as CSV."),
+        typer.Option(
+            "--csv", metavar="DIR", help="Tables of bodies, frames, contacts, joints and steps as CSV."
+        ),
     ] = None,
     parquet: Annotated[
         Path | None, typer.Option("--parquet", metavar="DIR", help="The same tables as Parquet.")

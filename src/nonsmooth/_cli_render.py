@@ -34,7 +34,7 @@ _PICTURE_ONLY, _FILM_ONLY = ("--time",), ("--fps", "--speed", "--from", "--to")
 def render(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5).")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE.png", help="Draw one picture.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE.png", help="A picture: .png or .jpg.")
     ] = None,
     film: Annotated[
         Path | None, typer.Option("--film", metavar="FILE.mp4", help="Write a film: .mp4 or .gif.")
@@ -129,7 +129,8 @@ def _draw_picture(
     from nonsmooth.view.picture import Painter, recorded_span
 
     wanted = recorded_span(trajectory)[1] if time is None else time
-    Image.fromarray(Painter(trajectory, [wanted], look, view).paint(wanted)).save(output)
+    picture = Image.fromarray(Painter(trajectory, [wanted], look, view).paint(wanted))
+    picture.save(output, quality=92)  # of a JPEG: less blurs the legend
     OUT.print(f"t = {wanted:.3f} s drawn in {output}", soft_wrap=True)
 
 

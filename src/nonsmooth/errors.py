@@ -19,7 +19,11 @@ class UnsupportedError(NonsmoothError, ValueError):
     """The solver cannot take this kind of problem; the message names one that can."""
 
 
-class MissingSolverError(NonsmoothError, ImportError):
+class MissingPackageError(NonsmoothError, ImportError):
+    """An optional package is not installed; the message names the install command."""
+
+
+class MissingSolverError(MissingPackageError):
     """An optional solver is not installed or not licensed; the message names the install command."""
 
 

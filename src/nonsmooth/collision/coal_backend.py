@@ -26,7 +26,7 @@ from nonsmooth.collision.features import (
 )
 from nonsmooth.collision.half_space import PlaneTouch
 from nonsmooth.collision.surface import PlacedSurface, Surface, surface_contacts
-from nonsmooth.errors import MissingSolverError
+from nonsmooth.errors import MissingPackageError
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import (
     CAPSULE,
@@ -225,7 +225,7 @@ class CoalBackend:
             try:
                 self._coal = importlib.import_module("coal")
             except ImportError:
-                raise MissingSolverError(
+                raise MissingPackageError(
                     "contacts of cylinders, ellipsoids, convex hulls and meshes need coal: "
                     "install it with `pip install coal`."
                 ) from None

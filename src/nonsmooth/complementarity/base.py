@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,10 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nonsmooth._kernel_clock import work_seconds
 from nonsmooth._options import positive, whole
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.status import Status
-from nonsmooth.errors import MissingSolverError, UnsupportedError
+from nonsmooth.errors import MissingPackageError, UnsupportedError
 
 Floats = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ class Run(ABC):
         """The present point z, (n,)."""
         self.value = self.evaluate.value(self.point)
         """F at the present point."""
-        self._began = time.perf_counter()
+        self._began = work_seconds()
 
     @abstractmethod
     def advance(self, count: int) -> int:
@@ -91,7 +91,7 @@ class Run(ABC):
 
     def time_left(self) -> float:
         """What is left of the time limit in s, for a solver inside this one; never quite nothing."""
-        return max(self.goal.time_limit - (time.perf_counter() - self._began), 1e-3)
+        return max(self.goal.time_limit - (work_seconds() - self._began), 1e-3)
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,6 @@ class Solver(ABC):
         """Tell whether the method can take this problem here."""
         try:
             self.check(problem)
-        except (UnsupportedError, MissingSolverError):
+        except (UnsupportedError, MissingPackageError):
             return False
         return True

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.complementarity._colouring_kernels import colour_columns
-from nonsmooth.errors import MissingSolverError, OptionError, ProblemError
+from nonsmooth.errors import MissingPackageError, OptionError, ProblemError
 
 if TYPE_CHECKING:
     from nonsmooth.complementarity.problem import MCP
@@ -169,7 +169,7 @@ class AutomaticDifferentiation(Jacobian):
         try:
             from autograd import make_vjp
         except ImportError:
-            raise MissingSolverError(
+            raise MissingPackageError(
                 "jacobian='autograd' needs the autograd library: pip install autograd"
             ) from None
         self._make_vjp = make_vjp

@@ -16,7 +16,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from nonsmooth.errors import MissingSolverError
+from nonsmooth.errors import MissingPackageError
 from nonsmooth.io._hdf5 import writing
 
 _GROUP = 200_000
@@ -153,7 +153,7 @@ def check_parquet() -> None:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
-        raise MissingSolverError(
+        raise MissingPackageError(
             "Parquet files need the package pyarrow: pip install pyarrow, or export to CSV"
         ) from None
 

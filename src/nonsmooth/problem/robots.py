@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nonsmooth.errors import MissingSolverError, ProblemError
+from nonsmooth.errors import MissingPackageError, ProblemError
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.laws import COULOMB, Law
 
@@ -237,12 +237,12 @@ def _pinocchio() -> Any:
     try:
         pinocchio = importlib.import_module("pinocchio")
     except ImportError:
-        raise MissingSolverError(
+        raise MissingPackageError(
             "Pinocchio is not installed, and robots are read through it: pip install pin "
             '(or pip install "nonsmooth[robots]")'
         ) from None
     if not hasattr(pinocchio, "computeAllTerms"):
-        raise MissingSolverError(
+        raise MissingPackageError(
             "the module pinocchio that is installed is not the robotics library: pip uninstall pinocchio, "
             "then pip install pin"
         )

@@ -12,6 +12,7 @@ from nonsmooth._jit import inlined_kernel, kernel
 
 NOTHING = -1
 PLANE, PALE = 1, 2  # bits of an owner's flags
+PALE_OPACITY = 0.5  # of what is drawn faintly
 
 
 @kernel
@@ -210,10 +211,15 @@ def shade(layer, look, light, shadow, floor, focal, pixels):
                 glance = (nx * hx + ny * hy + nz * hz) / max(size, 1e-9)
                 gleam = strength[2] * max(glance, 0.0) ** 32 * min(3.0 * key, 1.0)
             edge = _on_edge(layer, v, u, z)
-            if edge:
-                brightness *= 0.72
             if flags[owner] & PALE:
-                opacity *= 0.7 if edge else 0.4
+                opacity *= 0.75 if edge else PALE_OPACITY
+            if edge:
+                # Darker, but lighter on what is so dark already that a darker line would not be seen.
+                luminance = 0.3 * colour[owner, 0] + 0.6 * colour[owner, 1] + 0.1 * colour[owner, 2]
+                if luminance * brightness < 0.15:
+                    gleam += 0.16
+                else:
+                    brightness *= 0.72
             for k in range(3):
                 pixels[v, u, k] = min(colour[owner, k] * brightness + gleam, 1.0)
             pixels[v, u, 3] = opacity

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +17,15 @@ Triple = tuple[float, float, float]
 
 FIELD_OF_VIEW = 30.0
 """Of the default camera in degrees, from the lower to the upper edge of the picture."""
-MARGIN = (0.74, 0.82)
-"""Parts of the picture's width and height that bodies may fill: the rest is for legends and air."""
+
+
+class Edges(NamedTuple):
+    """How far from its middle bodies may fill a picture, as parts of half its width or height."""
+
+    left: float = 0.74
+    right: float = 0.74
+    up: float = 0.82
+    down: float = 0.82
 
 
 @dataclass(frozen=True)
@@ -87,10 +96,18 @@ class Camera:
         return np.asarray(np.array([0.5 * width, 0.5 * height]) + scale * seen[..., :2])
 
     @classmethod
-    def framing(cls, centres: ArrayLike, radii: ArrayLike, aspect: float, view: View | None = None) -> Camera:
+    def framing(
+        cls,
+        centres: ArrayLike,
+        radii: ArrayLike,
+        aspect: float,
+        view: View | None = None,
+        edges: Sequence[Edges] = (Edges(),),
+    ) -> Camera:
         """Return the camera that has all balls with `centres` (k, 3) and `radii` (k,) in m just in sight.
 
-        `aspect` is width by height of the picture.
+        `aspect` is width by height of the picture. Of several `edges` those are taken that bring the camera
+        nearest.
         """
         view = view or View()
         points, reach = np.asarray(centres, dtype=np.float64), np.asarray(radii, dtype=np.float64)
@@ -107,20 +124,38 @@ class Camera:
             tilt = -math.copysign(1.0, view.elevation)
             up = (tilt * math.cos(azimuth), tilt * math.sin(azimuth), 0.0)
         right, down, ahead = cls((0.0, 0.0, 0.0), tuple(-back), up).axes
-        half = 0.5 * math.radians(FIELD_OF_VIEW)
-        target, distance = np.zeros(3), 0.0
-        for axis, width in ((right, MARGIN[0] * aspect), (down, MARGIN[1])):
-            # A ball is inside the edges at angle ±θ, seen from the distance d and the shift s, if
-            # ±(x − s) cos θ + r ≤ (z + d) sin θ. Both edges touch a ball for the smallest d.
-            angle = math.atan(width * math.tan(half))
-            cosine, sine = math.cos(angle), math.sin(angle)
-            across, ahead_by = points @ axis, points @ ahead
-            plus = np.max(across * cosine + reach - ahead_by * sine)
-            minus = np.max(-across * cosine + reach - ahead_by * sine)
-            target = target + axis * (plus - minus) / (2.0 * cosine)
-            distance = max(distance, (plus + minus) / (2.0 * sine))
-        # Distance is from the plane through the origin; the target shall be in the middle of the scene.
-        middle = float(np.mean([np.min(points @ ahead), np.max(points @ ahead)]))
-        target = target + ahead * middle
-        eye = target + back * ((distance + middle) / view.zoom)
-        return cls(tuple(eye.tolist()), tuple(target.tolist()), up)
+        half = math.tan(0.5 * math.radians(FIELD_OF_VIEW))
+        ahead_by = points @ ahead
+        middle = float(np.mean([np.min(ahead_by), np.max(ahead_by)]))
+        best, target, eye = math.inf, np.zeros(3), np.zeros(3)
+        for left, right_edge, upper, lower in edges:
+            # A ball is inside the edges with the slopes t and −u, seen from the distance d and the shift s,
+            # if x − s + r √(1 + t²) ≤ (z + d) t and s − x + r √(1 + u²) ≤ (z + d) u. Both edges touch a ball
+            # for the smallest d.
+            sides = []
+            for axis, *slopes in (
+                (right, right_edge * aspect * half, left * aspect * half),
+                (down, lower * half, upper * half),
+            ):
+                across = points @ axis
+                plus, minus = (
+                    float(np.max(sign * across + reach * math.hypot(1.0, slope) - ahead_by * slope))
+                    for sign, slope in zip((1.0, -1.0), slopes, strict=True)
+                )
+                sides.append((axis, plus, minus, *slopes))
+            distance = max((plus + minus) / (t + u) for _, plus, minus, t, u in sides)
+            if distance < best:
+                best = distance
+                # From there, zoomed in or out, as much is beyond one edge as beyond the other. Distances are
+                # from the plane through the origin; the target is in the middle of the scene.
+                away = (distance + middle) / view.zoom
+                target = ahead * middle
+                for axis, plus, minus, t, u in sides:
+                    target = target + axis * 0.5 * (plus - minus + (away - middle) * (u - t))
+                eye = target + back * away
+        return cls(_triple(eye), _triple(target), up)
+
+
+def _triple(vector: Floats) -> Triple:
+    x, y, z = vector.tolist()
+    return x, y, z

@@ -185,10 +185,9 @@ def contact_states(contacts: RecordedContacts, friction: ArrayLike) -> NDArray[n
 
 
 def contact_friction(contacts: RecordedContacts, shapes: ShapeTable, pairs: PairTable) -> Floats:
-    """Return the friction coefficient (c,) of every contact.
+    """Return the friction coefficient (c,) of every contact, that of the materials of its two bodies.
 
-    Files know the bodies of a contact, not the shapes: of a body with shapes of several materials the first
-    shape's is taken.
+    All shapes of a body have the material of the body: which of them touch does not matter.
     """
     material = np.zeros(int(contacts.bodies.max(initial=-1)) + 1, dtype=np.int64)
     bodies, first = np.unique(shapes.body, return_index=True)

@@ -1,8 +1,10 @@
-"""A recorded run as tables, one row each for every body, frame and body, contact, and step.
+"""A recorded run as tables, one row each for every body, frame and body, contact, joint, and step.
 
 DIR/bodies     what does not change: one row per body
 DIR/frames     one row per frame and body
 DIR/contacts   one row per frame and contact
+DIR/joints     one row per frame and joint
+DIR/joint_rows one row per frame and row of the joints' equations
 DIR/steps      one row per step
 DIR/columns.csv   unit and meaning of every column, beside tables in CSV
 """
@@ -25,7 +27,7 @@ from nonsmooth.view.export_quantities import FrameQuantities, Quantities, Quanti
 
 Progress = Callable[[int, int, str], None]
 
-_TABLES = ("bodies", "frames", "contacts", "steps")
+_TABLES = ("bodies", "frames", "contacts", "joints", "joint_rows", "steps")
 
 _STEP_ROWS = 100_000
 """Steps that are read at a time."""
@@ -77,15 +79,14 @@ def export_tables(
         (folder / f"{name}.{form}").unlink(missing_ok=True)
     quantities = Quantities(trajectory)
     with ExitStack() as stack:
-        names = [name for name in _TABLES if name != "contacts" or "contacts" in trajectory.fields]
-        tables = {name: stack.enter_context(new_table(folder / f"{name}.{form}", form)) for name in names}
         constants = _split(quantities.constants)
+        first = _rows(quantities.at(frames[0]), constants)
+        known = {"bodies": constants, **first, "steps": _steps(trajectory, slice(0, 0))}
+        tables = {name: stack.enter_context(new_table(folder / f"{name}.{form}", form)) for name in known}
         tables["bodies"].append(constants)
         for rows in _step_rows(trajectory, selection):
             tables["steps"].append(rows)
         if form is TableForm.CSV:
-            first = _rows(quantities.at(frames[0]), constants)
-            known = {"bodies": constants, **first, "steps": _steps(trajectory, slice(0, 0))}
             _describe(folder / "columns.csv", known)
         for done, number in enumerate(frames):
             if progress is not None:
@@ -102,8 +103,10 @@ def _rows(found: FrameQuantities, constants: list[TableColumn]) -> dict[str, lis
     """Return the rows of a frame by their table."""
     who = [column for column in constants if column.name in ("body", "name")]
     rows = {"frames": [*_when(found, len(who[0].values)), *who, *_split(found.bodies)]}
-    if found.contacts is not None:
-        rows["contacts"] = [*_when(found, len(found.contacts[0].values)), *_split(found.contacts)]
+    more = {"contacts": found.contacts, "joints": found.joints, "joint_rows": found.joint_rows}
+    for name, quantities in more.items():
+        if quantities is not None:
+            rows[name] = [*_when(found, len(quantities[0].values)), *_split(quantities)]
     return rows
 
 

@@ -1,8 +1,9 @@
-"""A recorded run for ParaView: series of bodies, their surfaces, and contacts, frame by frame.
+"""A recorded run for ParaView: series of bodies, their surfaces, contacts and joints, frame by frame.
 
 DIR/bodies.pvd     points at the centres of mass, with the quantities of the bodies
 DIR/surfaces.pvd   triangles of all shapes where they are
 DIR/contacts.pvd   points of the contacts, with their forces
+DIR/joints.pvd     points of the joints, with their forces and torques
 DIR/frames/        what the series name: bodies_000000.vtp, …
 """
 
@@ -28,7 +29,7 @@ from nonsmooth.view.export_surfaces import Surfaces, drawn_parts, pose
 Progress = Callable[[int, int, str], None]
 
 _SURFACES = ("surfaces", "planes", "mechanism")
-_SERIES = ("bodies", *_SURFACES, "contacts")
+_SERIES = ("bodies", *_SURFACES, "contacts", "joints")
 
 
 class SurfaceChoice(StrEnum):
@@ -86,6 +87,8 @@ class _FrameWriter:
         positions(trajectory.frame(frames[0]), trajectory)  # refuses before anything is written
         self._surfaces = _chosen(trajectory, frames, choice)
         present = {"bodies", *self._surfaces, *trajectory.fields}
+        if len(trajectory.joints) and "quaternion" in trajectory.fields:  # else nobody knows where they are
+            present.add("joints")
         self.names = [name for name in _SERIES if name in present]
 
     def write(self, number: int) -> tuple[float, dict[str, str]]:
@@ -96,6 +99,9 @@ class _FrameWriter:
         self._points(files["bodies"], found, bodies, "position")
         if found.contacts is not None:
             self._points(files["contacts"], found, found.contacts, "point")
+        if "joints" in files:
+            assert found.joints is not None
+            self._points(files["joints"], found, found.joints, "point")
         for name, surfaces in self._surfaces.items():
             self._triangles(files[name], found, surfaces)
         return found.frame.time, files

@@ -1,4 +1,4 @@
-"""Films of a recorded run: MP4 through imageio and ffmpeg, GIF through Pillow.
+"""Films of a recorded run: MP4 through imageio and ffmpeg, GIF with the help of Pillow.
 
 Pictures are painted and written one after the other. Ctrl-C ends a film early, and it can be played.
 """
@@ -9,13 +9,15 @@ import importlib
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.errors import MissingSolverError, OptionError
+from nonsmooth.errors import MissingPackageError, OptionError
+from nonsmooth.view.gif import GifFile
 from nonsmooth.view.picture import Painter
 from nonsmooth.view.raster import Pixels
 
@@ -124,19 +126,16 @@ def _write_mp4(path: Path, pictures: _Pictures, pace: Pace) -> None:
 
 
 def _write_gif(path: Path, pictures: _Pictures, pace: Pace) -> None:
-    from PIL import Image
-
-    images = (
-        Image.fromarray(picture).quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-        for picture in pictures
-    )
-    first = next(images, None)
+    shown = iter(pictures)
+    first = next(shown, None)
     if first is None:
         return
     # A GIF counts hundredths of a second: delays differ by one, so that the film keeps its pace.
     ends = np.round(np.arange(len(pictures) + 1) * (100.0 / pace.fps)).astype(int)
-    delays = (10 * np.diff(ends)).tolist()
-    first.save(path, format="GIF", save_all=True, append_images=images, duration=delays, loop=0)
+    height, width = first.shape[:2]
+    with GifFile(path, width, height) as film:
+        for picture, delay in zip(chain([first], shown), np.diff(ends).tolist(), strict=False):
+            film.add(picture, delay)
 
 
 def _imageio() -> Any:
@@ -145,4 +144,4 @@ def _imageio() -> Any:
         importlib.import_module("imageio_ffmpeg")
         return importlib.import_module("imageio.v2")
     except ImportError:
-        raise MissingSolverError(_NO_IMAGEIO) from None
+        raise MissingPackageError(_NO_IMAGEIO) from None

@@ -36,11 +36,13 @@ _STEEP = 0.7
 """A half-space whose normal has a smaller upward part than this is a wall."""
 _BAR_RADIUS, _PIN_RADIUS = 0.009, 0.013
 """Thickness of the bars and joints of a mechanism, in diagonals of the scene."""
-_LINKS = 30.0
+_LINKS = 18.0
 """A scene whose diagonal is more than so many half links has the thickness of one with so many."""
-_RAIL = (0.004, 0.5)
+_RAIL = (0.004, 0.35)
 _AXIAL = {"Revolute": (_PIN_RADIUS, 0.022), "Prismatic": _RAIL, "Cylindrical": _RAIL, "Screw": _RAIL}
 """Radii and half lengths of the cylinders that show joints with an axis, in diagonals of the scene."""
+_STRETCHED = ("Distance", "Strut")
+"""Joints that are between two points, not at one."""
 _MANY = 20
 _ROUND = (kinds.CAPSULE, kinds.CYLINDER, kinds.ELLIPSOID)
 
@@ -65,6 +67,8 @@ class Part:
     """Whether normals are to be averaged at vertices that faces share; False for flat faces."""
     joint: bool = False
     """Whether it shows a joint and is no shape of the body."""
+    guide: bool = False
+    """Whether it shows the way of a joint, of which only the middle has to be seen."""
 
 
 def parts_of(shapes: ShapeTable, extent: float) -> list[Part]:
@@ -126,13 +130,11 @@ def skeleton_parts(joints: RecordedJoints, shapes: ShapeTable, count: int, size:
 
     Such bodies are bars from their centre of mass to their joints, or a small ball. Hinges are short
     cylinders along their axes, guides are long thin ones, and other joints small balls; they belong to
-    their body A, and to body −1 where that is the ground, whose frame is the world. `count` is the number
-    of bodies, `size` (m) the diagonal of the scene, which thickness is taken from.
+    their body A, and to body −1 where that is the ground, whose frame is the world. A joint away from the
+    shapes of its body hangs on a thin rod. `count` is the number of bodies, `size` (m) the diagonal of the
+    scene, which thickness is taken from.
     """
-    lengths = np.linalg.norm(joints.anchor, axis=2)[joints.bodies >= 0]
-    longer = lengths[lengths > 1e-6 * size]
-    if longer.size:  # many short links are not to become a heap of pins
-        size = min(size, _LINKS * float(np.median(longer)))
+    size = _mechanism_size(joints, size)
     bar, pin = _BAR_RADIUS * size, _PIN_RADIUS * size
     plain = set(range(count)) - set(shapes.body.tolist())
     parts: list[Part] = []
@@ -140,10 +142,9 @@ def skeleton_parts(joints: RecordedJoints, shapes: ShapeTable, count: int, size:
         for body, anchor in zip(pair, joints.anchor[joint], strict=True):
             length = float(np.linalg.norm(anchor))
             if body in plain and length > bar:
-                vertices, faces = capsule_mesh(bar, 0.5 * length)
-                turn = quaternions.matrix(quaternions.between((0.0, 0.0, 1.0), anchor))
-                placed = 0.5 * anchor + vertices @ turn.T
-                parts.append(Part(body, 0.0, placed, faces, 0.5 * anchor, smooth=True))
+                parts.append(_bar(body, np.zeros(3), anchor, bar))
+            elif body >= 0 and body not in plain:
+                parts += _outrigger(body, anchor, shapes, 0.5 * bar, 3.0 * pin)
     barred = {part.body for part in parts}
     parts += [_ball(body, 2.0 * pin, np.zeros(3)) for body in sorted(plain - barred)]
     for joint, (kind, pair) in enumerate(zip(joints.types, joints.bodies.tolist(), strict=True)):
@@ -151,10 +152,27 @@ def skeleton_parts(joints: RecordedJoints, shapes: ShapeTable, count: int, size:
         if kind in _AXIAL:
             vertices, faces = cylinder_mesh(*(size * part for part in _AXIAL[kind]))
             placed = anchor + vertices @ joints.frame[joint].T
-            parts.append(Part(pair[0], 0.0, placed, faces, anchor, smooth=True, joint=True))
+            guide = _AXIAL[kind] is _RAIL
+            parts.append(Part(pair[0], 0.0, placed, faces, anchor, smooth=True, joint=True, guide=guide))
         else:
             parts.append(replace(_ball(pair[0], 1.3 * pin, anchor), joint=True))
     return parts
+
+
+def struts(
+    joints: RecordedJoints, position: Floats, quaternion: Floats, size: float
+) -> tuple[Floats, Floats, float]:
+    """Return the ends (k, 3) and (k, 3) in m of joints that are between two points, and their thickness.
+
+    `position` (n, 3) in m and `quaternion` (n, 4) are those of the bodies, `size` (m) is the diagonal of the
+    scene; the radius is in m.
+    """
+    chosen = np.array([kind in _STRETCHED for kind in joints.types], dtype=bool)
+    bodies = joints.bodies[chosen]
+    places = np.concatenate([position, np.zeros((1, 3))])  # the last row is the ground, body −1
+    turns = np.concatenate([quaternion, [quaternions.IDENTITY]])
+    ends = places[bodies] + quaternions.rotate(turns[bodies], joints.anchor[chosen])
+    return ends[:, 0], ends[:, 1], 0.6 * _BAR_RADIUS * _mechanism_size(joints, size)
 
 
 def reach_of(bounding_radius: ArrayLike, joints: RecordedJoints) -> Floats:
@@ -212,19 +230,19 @@ def outline_balls(parts: Sequence[Part]) -> tuple[NDArray[np.int64], Floats, Flo
     """Return balls that hold the parts closely: body (k,), centre (k, 3) in its frame and radius (k,) in m.
 
     Spheres are balls themselves; a mesh is the eight corners of its box along the body's axes, of radius 0.
-    A joint is the point where it is; half-spaces are left out.
+    A guide is the point where it is; half-spaces are left out.
     """
     body, centre, radius = [], [], []
     for part in parts:
         if part.half_space:
             continue
-        points, size = np.array([part.offset]), 0.0 if part.joint else part.radius
-        if not (part.joint or part.radius > 0.0):
+        points = np.array([part.offset])
+        if not (part.guide or part.radius > 0.0):
             lowest, highest = part.vertices.min(axis=0), part.vertices.max(axis=0)
             points = 0.5 * (lowest + highest) + box_mesh(0.5 * (highest - lowest))[0]
         body.append(np.full(len(points), part.body))
         centre.append(points)
-        radius.append(np.full(len(points), size))
+        radius.append(np.full(len(points), part.radius))
     none = np.zeros(0, dtype=np.int64)
     return (
         np.concatenate([none, *body]),
@@ -339,6 +357,39 @@ def clip_polygon(polygon: Floats, point: Floats, normal: Floats) -> Floats:
 def fan(corners: int) -> Faces:
     """Return the triangles (corners − 2, 3) of a convex polygon."""
     return np.array([(0, k, k + 1) for k in range(1, corners - 1)], dtype=np.int32).reshape(-1, 3)
+
+
+def _mechanism_size(joints: RecordedJoints, size: float) -> float:
+    """What thickness is taken from: the scene's diagonal, but many short links are no heap of pins."""
+    lengths = np.linalg.norm(joints.anchor, axis=2)[joints.bodies >= 0]
+    longer = lengths[lengths > 1e-6 * size]
+    return min(size, _LINKS * float(np.median(longer))) if longer.size else size
+
+
+def _bar(body: int, start: Floats, end: Floats, radius: float) -> Part:
+    """A bar between two points in the frame of a body."""
+    middle, line = 0.5 * (start + end), end - start
+    vertices, faces = capsule_mesh(radius, 0.5 * float(np.linalg.norm(line)))
+    turn = quaternions.matrix(quaternions.between((0.0, 0.0, 1.0), line))
+    return Part(body, 0.0, middle + vertices @ turn.T, faces, middle, smooth=True)
+
+
+def _outrigger(body: int, anchor: Floats, shapes: ShapeTable, radius: float, least: float) -> list[Part]:
+    """A rod from a joint to the box about the nearest shape of its body, if that is farther than `least`."""
+    nearest = []
+    for row in np.flatnonzero(shapes.body == body):
+        kind, turn = int(shapes.kind[row]), quaternions.matrix(shapes.rotation[row])
+        if kind == kinds.HALF_SPACE:
+            return []
+        corners = shapes.size[row, 0] * np.array([[-1.0], [1.0]])
+        if kind != kinds.SPHERE:
+            corners, _ = _mesh(shapes.objects[row], kind, shapes.size[row].tolist(), 0.0)
+        local = np.clip((anchor - shapes.offset[row]) @ turn, corners.min(axis=0), corners.max(axis=0))
+        nearest.append(shapes.offset[row] + turn @ local)
+    end = min(nearest, key=lambda point: float(np.linalg.norm(point - anchor)))
+    if np.linalg.norm(end - anchor) <= least:
+        return []
+    return [replace(_bar(body, anchor, end, radius), joint=True)]
 
 
 def _ball(body: int, radius: float, centre: Floats) -> Part:

@@ -21,15 +21,11 @@ from nonsmooth.io import RecordedContacts, RecordedFrame, Trajectory
 from nonsmooth.model import quaternions
 from nonsmooth.view.camera import Camera, View
 from nonsmooth.view.colours import (
-    CONTACT_COLOURS,
     ColourBy,
     Colours,
-    ContactState,
     body_colours,
     body_values,
-    contact_friction,
-    contact_states,
-    number_text,
+    scale_colours,
     scale_top,
 )
 from nonsmooth.view.geometry import (
@@ -41,22 +37,20 @@ from nonsmooth.view.geometry import (
     parts_of,
     reach_of,
     skeleton_parts,
+    struts,
 )
-from nonsmooth.view.legend import Key, annotate
-from nonsmooth.view.raster import PLANE_COLOUR, Assembly, Canvas, Layer, Palette, Pixels, Solids, arrows, rods
+from nonsmooth.view.legend import AIR, Key, annotate, free_edges
+from nonsmooth.view.marks import MARK_COLOURS, Marks
+from nonsmooth.view.raster import PLANE_COLOUR, Assembly, Canvas, Layer, Palette, Pixels, Solids, paled, rods
 
 Floats = NDArray[np.float64]
 
 _JOINT_COLOUR = (52, 58, 66)
-_FORCE_COLOUR = (196, 49, 38)
-_CHAIN_COLOUR = (150, 24, 58)
 _GLASS_OPACITY = 0.22
 _HIDING = 0.03
 """A fixed body is drawn as glass if it hides this part of the pixels of movable bodies."""
 _SAMPLES = 24
 """Times of a film that camera and scales are chosen from."""
-_LONGEST = 1.6
-"""Arrows and lines grow with the force up to this many times the force in the legend."""
 
 
 @dataclass(frozen=True)
@@ -131,20 +125,19 @@ class Painter:
         self._centre = 0.5 * (self._lowest + self._highest)
         self._diagonal = float(np.linalg.norm(self._highest - self._lowest))
         self._set_scales(samples)
-        aspect = self.look.width / self.look.height
-        self.camera = camera or Camera.framing(centres, radii, aspect, view)
+        self.camera = camera or self._framing(centres, radii, view, samples[0])
         self._assemble(parts, samples[0])
         self._glass = np.zeros(self._owners, dtype=bool)
 
     def paint(self, time: float) -> Pixels:
         """Return the picture (height, width, 3) of the run at a time in s: red, green, blue."""
         moment = self.moment(time)
-        colours = body_colours(
-            self.look.colour, moment.frame, moment.contacts, self._fixed, high=self._scale_top
-        )
+        colours = self._colours(moment)
         position, quaternion = _pose(moment.frame)
         canvas = Canvas(self.camera, self.look.width, self.look.height, self._centre, self._diagonal)
-        movable = self._movable.placed(position, quaternion)
+        movable = Solids.joined(
+            [self._movable.placed(position, quaternion), self._struts(position, quaternion)]
+        )
         fixed = self._still.placed(position, quaternion)
         planes = _facing(self._planes.placed(position, quaternion), self.camera)
         base = canvas.layer()
@@ -165,11 +158,12 @@ class Painter:
             layers.append((canvas.shaded(glass, palette), _GLASS_OPACITY))
         keys: list[Key] = []
         if self.look.overlay and moment.contacts is not None:
-            marks, keys = self._marks(moment.contacts, position)
+            keys = self._marks.keys(self._pixels(self.camera), moment.contacts)
             over = canvas.layer()
-            canvas.draw(over, marks)
+            canvas.draw(over, self._marks.solids(moment.contacts, position))
             layers.append((canvas.shaded(over, palette, shadows=False), 1.0))
-        return annotate(canvas.finished(layers), moment.frame.time, colours, keys)
+        ramp = paled(scale_colours()) if self.look.overlay else scale_colours()
+        return annotate(canvas.finished(layers), moment.frame.time, colours, keys, ramp)
 
     def moment(self, time: float) -> Moment:
         """Return the run at a time in s within the recording, between frames by interpolation."""
@@ -256,12 +250,28 @@ class Painter:
             # A body that needs a quarter of an hour to cross the scene is at rest.
             least = 1e-3 * self._diagonal if self.look.colour is ColourBy.SPEED else 0.0
             self._scale_top = scale_top(np.concatenate(values), least)
-        forces = [np.linalg.norm(m.contacts.force, axis=1) for m in samples if m.contacts is not None]
-        self._force_unit = scale_top(np.concatenate([np.zeros(0), *forces]))
-        sizes = self._reach[~self._fixed & np.isfinite(self._reach)]
-        body_size = float(np.median(sizes)) if sizes.size else self._diagonal
-        self._arrow_length = min(0.2 * self._diagonal, 2.5 * body_size)
-        self._line_radius = min(0.012 * self._diagonal, 0.3 * body_size)
+        contacts = [moment.contacts for moment in samples if moment.contacts is not None]
+        shown = frozenset(name for name in ("forces", "chains", "contacts") if getattr(self.look, name))
+        owner = len(self._fixed) + 1
+        self._marks = Marks(self._trajectory, contacts, self._reach, self._diagonal, shown, owner)
+
+    def _framing(self, centres: Floats, radii: Floats, view: View | None, first: Moment) -> Camera:
+        """A camera from which balls (k, 3) and (k,) in m fill what the legends leave of the picture."""
+        width, height = self.look.width, self.look.height
+        # How long the arrow in the legend is depends on the camera: from nearer than in the end it is longer.
+        near = Camera.framing(centres, radii, width / height, view, [AIR])
+        keys = self._marks.keys(self._pixels(near), first.contacts) if self.look.overlay else []
+        edges = free_edges(width, height, self._colours(first), keys)
+        return Camera.framing(centres, radii, width / height, view, edges)
+
+    def _pixels(self, camera: Camera) -> float:
+        """Pixels of a m in the middle of the scene."""
+        return camera.focal_length(self.look.height) / float(camera.in_sight(self._centre)[2])
+
+    def _colours(self, moment: Moment) -> Colours:
+        return body_colours(
+            self.look.colour, moment.frame, moment.contacts, self._fixed, high=self._scale_top
+        )
 
     def _assemble(self, parts: list[Part], first: Moment) -> None:
         """Sort what is drawn: what can move, what is fixed, and half-spaces."""
@@ -283,14 +293,16 @@ class Painter:
         self._planes = Assembly(planes, [part.body for part in planes])
         self._plane_bodies = np.zeros(count, dtype=bool)
         self._plane_bodies[[part.body for part in planes]] = True
-        # After the bodies: joints, arrows, chains, and the states of contacts.
-        self._extra = np.array(
-            [_JOINT_COLOUR, _FORCE_COLOUR, _CHAIN_COLOUR, *CONTACT_COLOURS.values()],
-            dtype=np.uint8,
-        )
+        # After the bodies: joints, and what is drawn of contacts.
+        self._extra = np.array([_JOINT_COLOUR, *MARK_COLOURS], dtype=np.uint8)
         self._owners = count + len(self._extra)
 
     # ---- for every picture --------------------------------------------------------------------------
+
+    def _struts(self, position: Floats, quaternion: Floats) -> Solids:
+        """Joints that are rods between two points."""
+        start, end, radius = struts(self._trajectory.joints, position, quaternion, self._diagonal)
+        return rods(start, end, radius, len(self._fixed))
 
     def _palette(self, colours: Colours) -> Palette:
         rgb = np.concatenate([colours.rgb, self._extra])
@@ -311,63 +323,6 @@ class Painter:
         hiding = front.owner[(front.nearness > movable.nearness) & (movable.nearness > 0.0)]
         counts = np.bincount(hiding, minlength=self._owners)
         self._glass |= counts > _HIDING * np.count_nonzero(movable.nearness)
-
-    def _marks(self, contacts: RecordedContacts, position: Floats) -> tuple[Solids, list[Key]]:
-        """Arrows, lines and dots for contacts, and their legend."""
-        count, solids, keys = len(self._fixed), [], []
-        unit = self._force_unit
-        pixels = self.camera.focal_length(self.look.height) / float(self.camera.in_sight(self._centre)[2])
-        if self.look.chains:
-            normal = np.abs(np.einsum("ij,ij->i", contacts.force, contacts.normal))
-            share = np.minimum(normal / unit, _LONGEST)
-            seen = share > 0.02
-            start, end = (self._chain_end(contacts, position, side)[seen] for side in range(2))
-            solids.append(rods(start, end, self._line_radius * share[seen], count + 2))
-            keys.append(
-                Key(
-                    f"normal force {number_text(unit)} N",
-                    _CHAIN_COLOUR,
-                    "line",
-                    thickness=2.0 * self._line_radius * pixels,
-                )
-            )
-        if self.look.forces:
-            # On the movable body of the two, where one is fixed.
-            sign = np.where(
-                self._fixed[contacts.bodies[:, 1]] & ~self._fixed[contacts.bodies[:, 0]], -1.0, 1.0
-            )
-            force = sign[:, None] * contacts.force
-            size = np.linalg.norm(force, axis=1, keepdims=True)
-            length = self._arrow_length * np.minimum(size / unit, _LONGEST)
-            seen = size[:, 0] > 0.01 * unit
-            start = contacts.point[seen]
-            end = start + (force * length / np.where(size > 0.0, size, 1.0))[seen]
-            solids.append(arrows(start, end, 0.035 * self._arrow_length, count + 1))
-            keys.append(
-                Key(
-                    f"contact force {number_text(unit)} N",
-                    _FORCE_COLOUR,
-                    "arrow",
-                    length=self._arrow_length * pixels,
-                )
-            )
-        if self.look.contacts:
-            friction = contact_friction(contacts, self._trajectory.shapes, self._trajectory.materials.pairs)
-            states = contact_states(contacts, friction)
-            size = max(0.055 * self._arrow_length, 0.5 * self._line_radius)
-            radius = np.where(states == ContactState.SEPARATE, 0.6 * size, size)
-            owner = count + 3 + states
-            solids.append(Solids.of_spheres(contacts.point, radius, owner))
-            keys += [
-                Key(f"{state.name.lower()}: {np.count_nonzero(states == state)}", CONTACT_COLOURS[state])
-                for state in ContactState
-            ]
-        return Solids.joined(solids), keys
-
-    def _chain_end(self, contacts: RecordedContacts, position: Floats, side: int) -> Floats:
-        """Centres of the bodies of contacts; the contact itself where a body is fixed."""
-        body = contacts.bodies[:, side]
-        return np.where(self._fixed[body][:, None], contacts.point, position[body])
 
 
 def recorded_span(trajectory: Trajectory) -> tuple[float, float]:

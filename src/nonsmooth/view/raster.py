@@ -39,6 +39,12 @@ _FLOOR_FADE = (1.1, 2.6)
 """Distances from the scene's centre between which planes fade out, in its diagonals."""
 
 
+def paled(rgb: Pixels) -> Pixels:
+    """Return what colours (k, 3) look like on bodies that are drawn faintly."""
+    mixed = kernels.PALE_OPACITY * rgb + (1.0 - kernels.PALE_OPACITY) * np.array(BACKGROUND)
+    return mixed.round().astype(np.uint8)
+
+
 class Solids(NamedTuple):
     """Spheres and triangles in the world; owners are rows of a `Palette`."""
 
@@ -289,11 +295,11 @@ def rods(start: Floats, end: Floats, radius: ArrayLike, owner: ArrayLike, taper:
     return Solids.of_triangles(corners, normals, np.repeat(owners, 2 * sides))
 
 
-def arrows(start: Floats, end: Floats, radius: float, owner: ArrayLike) -> Solids:
-    """Return arrows between points (k, 3) in m, with heads that are not longer than half of them."""
+def arrows(start: Floats, end: Floats, radius: Floats, owner: ArrayLike) -> Solids:
+    """Return arrows between points (k, 3) in m with radii (k,); heads are not longer than half of them."""
     line = end - start
     length = np.linalg.norm(line, axis=1, keepdims=True)
-    head = np.minimum(6.0 * radius, 0.5 * length)
+    head = np.minimum(6.0 * radius[:, None], 0.5 * length)
     neck = end - line * (head / np.where(length > 0.0, length, 1.0))
     return Solids.joined([rods(start, neck, radius, owner), rods(neck, end, 2.6 * radius, owner, taper=0.0)])
 

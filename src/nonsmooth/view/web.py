@@ -13,12 +13,12 @@ another address is given.
 
 from __future__ import annotations
 
-from nonsmooth.errors import MissingSolverError
+from nonsmooth.errors import MissingPackageError
 
 try:
     import viser  # noqa: F401  (asked for here, so that whoever lacks it is told the cure)
 except ImportError as error:
-    raise MissingSolverError(
+    raise MissingPackageError(
         'the viewer needs viser, which is not installed: pip install "nonsmooth[view]"'
     ) from error
 
