@@ -61,25 +61,13 @@ def assert_mistake(result: Result, message: str) -> None:
 # ---- help and lists -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "list",
-        "solve",
-        "run",
-        "inspect",
-        "view",
-        "render",
-        "export",
-        "record-problems",
-        "bench",
-        "compare",
-        "mcp",
-        "experiment",
-        "reproduce",
-        "info",
-    ],
-)
+COMMANDS = (
+    "list", "solve", "run", "inspect", "view", "render", "export", "record-problems", "bench", "compare",
+    "mcp", "experiment", "reproduce", "info",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_every_command_has_examples(command: str) -> None:
     result = run(command, "--help")
     assert result.exit_code == 0
@@ -95,6 +83,12 @@ def test_examples_in_the_help_of_solve_run(tmp_path: Path, monkeypatch: pytest.M
     assert len(examples) == 6
     for line in examples:
         assert run(*line.split()[1:]).exit_code == 0, line
+
+
+@pytest.mark.parametrize("words", [(), *((command,) for command in COMMANDS)])
+def test_the_flag_for_help_has_no_type(words: tuple[str, ...]) -> None:
+    (line,) = re.findall(r"^.*--help .*$", run(*words, "--help").stdout.split("Examples")[0], re.MULTILINE)
+    assert " ".join(line.strip("│ ").split()) == "--help -h Show this message and exit."
 
 
 def test_without_a_command_there_is_help() -> None:
@@ -294,6 +288,8 @@ MISTAKES = {
     "solve sliding-ball --plot p.doc": "must end in one of .png, .pdf, .svg",
     "list everything": "no section 'everything' to list: choose one of scenes",
     "experiment melans-ball": "no experiment 'melans-ball': did you mean melanz-ball",
+    "experiment ball": "no experiment 'ball': did you mean melanz-ball or bouncing-ball",
+    "experiment x": "no experiment 'x': choose one of melanz-ball",
     f"experiment melanz-ball --output {__file__}": "is a file: name a folder",
 }
 

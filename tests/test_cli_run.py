@@ -6,6 +6,9 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +16,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import nonsmooth as ns
-from nonsmooth import _cli_run, cli
+from nonsmooth import cli
 from nonsmooth._cli_scene import find_scene
 from nonsmooth.io import write_problem
 from nonsmooth.scenes import SCENES, NamedScene
@@ -143,8 +146,14 @@ def test_missed_tolerances_are_exit_code_2() -> None:
     assert json.loads(run(*words, "--json").stdout)["certified"] is False
     result = run(*words, "--on-failure", "raise", "--record", "r.h5")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert re.search(r"Error: step 1 ended as 'iteration limit' at a residual of \S+: r\.h5 is kept; try an",
-                     result.stderr)  # fmt: skip
+    assert re.search(
+        r"Error: step 1 ended as 'iteration limit' at a residual of \S+: r\.h5 is kept; go on with --resume "
+        "--on-failure count, or try another --solver\n", result.stderr
+    )  # fmt: skip
+    result = run(*words, "--on-failure", "count", "--record", "r.h5", "--resume")
+    assert result.exit_code == 2
+    assert result.stderr == "r.h5 goes on from step 0, t = 0 s\n"
+    assert "5 of 5 steps missed the tolerance 0.0001" in result.stdout
 
 
 # ---- recording ------------------------------------------------------------------------------------------
@@ -176,21 +185,88 @@ def test_a_finished_run_is_made_longer_by_resume_with_the_same_bits() -> None:
     words = ("rolling-ball", "--step", "0.01")
     whole = answer(*words, "--duration", "0.2", "--record", "whole.h5")
     assert answer(*words, "--duration", "0.1", "--record", "parts.h5")["steps"] == 10
-    parts = answer(*words, "--duration", "0.2", "--record", "parts.h5", "--resume")
-    assert parts["end"] == whole["end"]
+    result = run("run", *words, "--duration", "0.2", "--record", "parts.h5", "--resume", "--json")
+    assert result.stderr == "parts.h5 goes on from step 10, t = 0.1 s\n"
+    assert json.loads(result.stdout)["end"] == whole["end"]
     with ns.Trajectory("whole.h5") as first, ns.Trajectory("parts.h5") as second:
         np.testing.assert_array_equal(first.history("position", "ball"), second.history("position", "ball"))
 
 
+def test_a_finished_run_has_nothing_to_go_on_with() -> None:
+    words = ("run", "ball.toml", "--record", "ball.h5")
+    assert run(*words).exit_code == 0
+    again = run(*words, "--resume")
+    assert again.exit_code == 0
+    assert again.stderr == (
+        "ball.h5 has come to step 10, t = 0.1 s already, as asked for: a longer --duration goes on\n"
+    )
+    assert "10 steps of 0.01 s, to t = 0.1 s" in again.stdout
+    assert run(*words, "--resume", "--quiet").stderr == ""
+
+
+def test_resuming_loses_nothing(in_folder: Path) -> None:
+    words = ("run", "ball.toml", "--record", "ball.h5")
+    assert run(*words).exit_code == 0
+    file, checkpoint = in_folder / "ball.h5", in_folder / "ball.h5.checkpoint"
+    before = file.read_bytes(), checkpoint.read_bytes()
+
+    shorter = run(*words, "--resume", "--duration", "0.05")
+    assert shorter.exit_code == 1
+    assert "ball.h5 has 10 steps already, to t = 0.1 s, and 5 were asked for: give a lon" in shorter.stderr
+    assert (file.read_bytes(), checkpoint.read_bytes()) == before
+
+    checkpoint.unlink()
+    lost = run(*words, "--resume", "--duration", "0.2")
+    assert lost.exit_code == 1
+    assert "has 10 steps but no checkpoint to go on from: put ball.h5.checkpoint back beside it, or repl" in (
+        lost.stderr
+    )
+    assert "--fresh in place of --resume" in lost.stderr
+    assert file.read_bytes() == before[0]
+
+    nothing = run("run", "ball.toml", "--record", "bal.h5", "--resume")
+    assert nothing.exit_code == 1
+    assert "there is no recording bal.h5 to go on from: leave out --resume to begin one" in nothing.stderr
+    assert not (in_folder / "bal.h5").exists()
+
+
+def test_a_recording_is_replaced_only_on_demand(in_folder: Path) -> None:
+    words = ("run", "ball.toml", "--record", "ball.h5")
+    assert run(*words).exit_code == 0
+    before = (in_folder / "ball.h5").read_bytes()
+    again = run(*words, "--duration", "0.05")
+    assert (again.exit_code, again.stdout) == (1, "")
+    assert again.stderr == (
+        "Error: ball.h5 holds a run of 10 of 10 steps already: go on with --resume, replace it with --fresh, "
+        "or name another file\n"
+    )
+    assert (in_folder / "ball.h5").read_bytes() == before
+    both = run(*words, "--resume", "--fresh")
+    assert both.exit_code == 1
+    assert "--resume goes on with ball.h5 and --fresh replaces it: give one of them" in both.stderr
+    assert run(*words, "--duration", "0.05", "--fresh").exit_code == 0
+    with ns.Trajectory("ball.h5") as trajectory:
+        assert trajectory.steps.count == 5
+
+
+def test_fresh_replaces_recordings_only(in_folder: Path) -> None:
+    (in_folder / "notes.h5").write_text("my notes")
+    result = run("run", "ball.toml", "--record", "notes.h5", "--fresh")
+    assert result.exit_code == 1
+    assert "notes.h5 is not an HDF5 file" in result.stderr
+    assert (in_folder / "notes.h5").read_text() == "my notes"
+
+
 @pytest.fixture
-def pressing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A scene in whose first run Ctrl-C is pressed in the step that begins at t = 0.05 s."""
+def pressing(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """A scene in whose first run Ctrl-C is pressed, once or twice, in the step that begins at t = 0.05 s."""
     pressed = []
 
     def press(t: float, system: ns.System) -> tuple[np.ndarray, None]:
         if t >= 0.05 and not pressed:
             pressed.append(t)
-            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(getattr(request, "param", 1)):
+                os.kill(os.getpid(), signal.SIGINT)
         return np.zeros((system.count, 3)), None
 
     def build() -> ns.System:
@@ -199,7 +275,6 @@ def pressing(monkeypatch: pytest.MonkeyPatch) -> None:
         return system
 
     monkeypatch.setitem(SCENES, "pressing", NamedScene("pressing", "Ctrl-C", build))
-    monkeypatch.setattr(_cli_run, "_CHECKPOINT_SECONDS", 1e-9)
 
 
 @pytest.mark.usefixtures("pressing")
@@ -215,13 +290,37 @@ def test_ctrl_c_keeps_the_recording_and_resume_goes_on_with_the_same_bits() -> N
     assert "6 steps of 0.01 s, to t = 0.06 s of 0.1 s: unfinished" in run("inspect", "p.h5").stdout
     again = run(*words)  # without --resume it would be lost
     assert again.exit_code == 1
-    assert "p.h5 holds a run that was cut off after 6 of 10 steps: go on with --resume" in again.stderr
-    assert run(*words, "--resume").exit_code == 0
+    assert "p.h5 holds a run of 6 of 10 steps already: go on with --resume" in again.stderr
+    resumed = run(*words, "--resume")
+    assert resumed.exit_code == 0
+    assert resumed.stderr == "p.h5 goes on from step 6, t = 0.06 s\n"
     straight = ns.simulate(ns.scenes.rolling_ball(), 0.1, 0.01)
     with ns.Trajectory("p.h5") as trajectory:
         assert trajectory.steps.count == 10
         np.testing.assert_array_equal(trajectory.frame(-1).position, straight.system.position)
         np.testing.assert_array_equal(trajectory.steps["residual"], straight.steps["residual"])
+
+
+@pytest.mark.parametrize("pressing", [2], indirect=True)
+@pytest.mark.usefixtures("pressing")
+def test_a_second_ctrl_c_breaks_the_step_off_and_what_was_whole_is_kept() -> None:
+    words = ("run", "pressing", "--duration", "0.1", "--step", "0.01", "--record", "p.h5")
+    result = run(*words)
+    assert result.exit_code == 130
+    assert result.stderr.startswith("Interrupted after 5 of 10 steps: p.h5 is kept; the same command with")
+    resumed = run(*words, "--resume")
+    assert resumed.exit_code == 0
+    assert resumed.stderr == "p.h5 goes on from step 5, t = 0.05 s\n"
+    straight = ns.simulate(ns.scenes.rolling_ball(), 0.1, 0.01)
+    with ns.Trajectory("p.h5") as trajectory:
+        np.testing.assert_array_equal(trajectory.frame(-1).position, straight.system.position)
+
+
+@pytest.mark.parametrize("pressing", [1, 2], indirect=True)
+@pytest.mark.usefixtures("pressing")
+def test_what_goes_on_after_ctrl_c_depends_on_the_flags() -> None:
+    words = ("run", "pressing", "--duration", "0.1", "--step", "0.01", "--record", "p.h5")
+    assert "the same command with --resume in place of --fresh goes on.\n" in run(*words, "--fresh").stderr
 
 
 @pytest.mark.usefixtures("pressing")
@@ -231,6 +330,71 @@ def test_ctrl_c_without_a_recording() -> None:
     assert result.stderr == (
         "Interrupted after 6 of 10 steps: nothing was recorded; --record FILE would keep it.\n"
     )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGINT")
+def test_ctrl_c_in_a_process_of_its_own(in_folder: Path) -> None:
+    words = ["run", "filling", "--set", "spheres=30", "--step", "0.001", "--record", "f.h5", "--every", "3"]
+    command = [sys.executable, "-m", "nonsmooth", *words, "--duration", "100"]
+    source = str(Path(ns.__file__).parent.parent)
+    child = subprocess.Popen(
+        command, cwd=in_folder, env={**os.environ, "PYTHONPATH": source}, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        deadline = time.monotonic() + 240.0
+        while not _recorded_steps():
+            assert child.poll() is None, child.communicate()[1]
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        child.send_signal(signal.SIGINT)
+        said = child.communicate(timeout=60)[1]
+    finally:
+        child.kill()
+    assert child.returncode == 130
+    found = re.search(r"Interrupted after (\d+) of 100000 steps: f\.h5 is kept; the same command with ", said)
+    assert found, said
+    done = int(found[1])
+    assert _recorded_steps() == done
+    more = run(*words, "--duration", str(0.001 * (done + 5)), "--resume")
+    assert more.exit_code == 0, more.stderr
+    assert f"f.h5 goes on from step {done}, t = {0.001 * done:.6g} s\n" in more.stderr
+    straight = ns.simulate(ns.scenes.filling(30), 0.001 * (done + 5), 0.001)
+    with ns.Trajectory("f.h5") as trajectory:
+        assert trajectory.steps.count == done + 5
+        assert trajectory.indices.tolist() == list(range(0, done + 6, 3))
+        np.testing.assert_array_equal(trajectory.steps["residual"], straight.steps["residual"])
+
+
+def _recorded_steps() -> int:
+    """Steps that f.h5 shows so far."""
+    if not Path("f.h5").exists():
+        return 0
+    with ns.Trajectory("f.h5") as trajectory:
+        return trajectory.steps.count
+
+
+# ---- joints that open -----------------------------------------------------------------------------------
+
+
+def test_joints_that_come_apart_are_told_and_exit_code_2() -> None:
+    words = ("run", "chain", "--set", "links=40", "--duration", "1")
+    result = run(*words, "--scheme", "stabilised", "--step", "0.02", "--record", "c.h5")
+    assert result.exit_code == 2
+    told = r"Joints came apart by \S+ m or rad: choose a shorter --step or another --scheme"
+    assert re.search(told, result.stdout), result.stdout
+    assert "Certified" not in result.stdout
+    assert re.search(told, run("inspect", "c.h5").stdout)
+    as_json = json.loads(run(*words, "--scheme", "stabilised", "--step", "0.02", "--json").stdout)
+    assert as_json["certified"] is False
+    assert as_json["certificate"]["largest_joint_error"] > 0.01
+
+
+def test_the_chain_holds_as_it_comes() -> None:
+    found = answer("chain")
+    assert found["settings"]["scheme"] == "projected"
+    assert found["settings"]["step"] == 0.005
+    assert found["certificate"]["largest_joint_error"] < 1e-10
+    assert answer("chain", "--set", "links=4", "--scheme", "rattle")["settings"]["scheme"] == "rattle"
 
 
 # ---- mistakes -------------------------------------------------------------------------------------------
@@ -260,6 +424,7 @@ MISTAKES = {
     "run ball.toml --every 2": "--every is about a recording: name its file with --record FILE",
     "run ball.toml --interval 0.1": "--interval is about a recording",
     "run ball.toml --resume": "--resume is about a recording",
+    "run ball.toml --fresh": "--fresh is about a recording",
     "run ball.toml --record r.h5 --every 0": "every of a recording is 0",
     "run ball.toml --record r.h5 --every 2 --interval 0.1": "every and interval: give one of them",
     "run ball.toml --record no/r.h5": "cannot write no/r.h5: there is no folder no",

@@ -113,7 +113,12 @@ def test_a_solver_that_fails_does_not_hide_one_that_does_not() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("cube-glides", "--solvers", "newton,foo,bar"), "no solver 'foo', 'bar': choose from auto, apgd"),
+        (("cube-glides", "--solvers", "newton,foo,bar"), "no solver 'foo': choose one of auto, apgd"),
+        (("cube-glides", "--solvers", "apgd,newtn"), "no solver 'newtn': did you mean newton?"),
+        (
+            ("cube-glids", "--solvers", "apgd"),
+            "neither a file nor a problem of the library: did you mean cube",
+        ),
         (("cube-glides", "--solvers", "newton,newton"), "names newton twice"),
         (("cube-glides", "--solvers", "newton:speed=3"), "solver newton has no option 'speed'"),
         (("no-such-problem",), "neither a file nor a problem of the library"),

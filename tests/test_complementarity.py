@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -285,6 +287,21 @@ def test_limits_of_iterations_and_time() -> None:
     found = solve(MCP(lambda z: np.ones(1), [-INF], INF), Walk(), throw=False)
     assert found.statistics.iterations == Walk.default_iterations
     assert solve(plain(), Walk(), start=[5.0, 0.0], time_limit=1e-9, throw=False).status is Status.TIME_LIMIT
+
+
+def test_the_time_limit_does_not_count_what_kernels_take_to_compile() -> None:
+    compiling = []
+
+    def function(z: np.ndarray) -> np.ndarray:
+        if not compiling:
+            began = time.perf_counter()
+            numba.njit(lambda values: np.linalg.norm(values) + values.sum())(np.ones(3))
+            compiling.append(time.perf_counter() - began)
+        return shifted(z)
+
+    solve(plain(), SemismoothNewton())  # all of the package's own kernels are there then
+    found = solve(MCP(function, np.zeros(2), INF), SemismoothNewton())
+    assert found.statistics.time < 0.5 * compiling[0]
 
 
 def test_the_best_point_is_returned_and_cannot_be_written() -> None:

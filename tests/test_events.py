@@ -50,6 +50,14 @@ def disc(friction: float, restitution: float = 0.0, tangential: float = 0.0) -> 
     )  # fmt: skip
 
 
+def test_a_run_is_told_in_one_line():
+    run = simulate_events(ball(0.5), [1.0], [0.0], 1.0)
+    text = repr(run)
+    assert text.startswith(f"EventRun(done, t = 0 to 1 s, {len(run.events)} events, energy balance to ")
+    assert len(text) < 200
+    assert len(run.pieces) > 5
+
+
 def kinds(run) -> list[str]:
     return [str(each.kind) for each in run.events]
 

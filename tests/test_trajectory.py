@@ -82,7 +82,7 @@ class Stepper:
         system.quaternion[:] = quaternions.normalise(system.quaternion + 0.01 * self.carry)
         c = int(self.carry * 9)
         contacts = Contacts.allocate(c)
-        contacts.bodies[:] = np.arange(2 * c).reshape(c, 2) % system.count
+        contacts.bodies[:] = contacts.shapes[:] = np.arange(2 * c).reshape(c, 2) % system.count
         for name, scale in (("point", 1.0), ("normal", 2.0), ("gap", 3.0)):
             values = getattr(contacts, name)
             values[:] = np.sin(scale * self.carry + np.arange(values.size)).reshape(values.shape)
@@ -107,14 +107,24 @@ class Stepper:
             getattr(self.system, name)[:] = memory[name]
 
 
-def run(path: Path, steps: int, *, resume: bool = False, pause: float = 0.0, **options: Any) -> None:
-    """Record a run of so many steps, or the rest of it."""
+def run(
+    path: Path,
+    steps: int,
+    *,
+    resume: bool = False,
+    pause: float = 0.0,
+    at_start: bool = False,
+    **options: Any,
+) -> None:
+    """Record a run of so many steps, or the rest of it; with a checkpoint of its start, if wanted."""
     choice = {"every": 2, "checkpoint_every": 7, "checkpoint_seconds": None} | options
     stepper = Stepper(small_system())
     with Writer(Recording(path, **choice)) as writer:
-        memory = writer.begin(stepper.system, SETTINGS, numbers=NUMBERS, resume=resume)
+        memory = writer.begin(stepper.system, SETTINGS, numbers=NUMBERS, resume=resume, steps=steps)
         if memory is not None:
             stepper.restore(memory)
+        if at_start:
+            writer.checkpoint(stepper.memory())
         while stepper.index < steps:
             writer.frame(stepper.advance())
             if writer.checkpoint_due:
@@ -351,7 +361,7 @@ def start() -> Callable[..., Any]:
 def hasty_run(path: Path, steps: int) -> None:
     """Go on with a run that shows every few rows to readers."""
     writer_module._FLUSH_SECONDS = 0.01
-    run(path, steps, resume=True, pause=2e-4, checkpoint_every=100)
+    run(path, steps, resume=True, pause=2e-4, at_start=True, checkpoint_every=100)
 
 
 def check_beginning(left: Trajectory, right: Trajectory) -> None:
@@ -426,7 +436,7 @@ def run_with_a_limit(path: Path, limit: int, report: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     writer_module._FLUSH_SECONDS = 0.01
     try:
-        run(path, 100_000, checkpoint_every=100)
+        run(path, 100_000, at_start=True, checkpoint_every=100)
     except OSError as error:
         report.write_text(f"{type(error).__name__}: {error}")
 
@@ -512,12 +522,55 @@ def test_a_finished_run_can_be_made_longer(tmp_path: Path) -> None:
     assert content(tmp_path / "run.h5") == content(tmp_path / "whole.h5")
 
 
-def test_without_a_checkpoint_the_run_starts_anew(tmp_path: Path) -> None:
-    run(tmp_path / "run.h5", 20, resume=True, checkpoint_every=None)
+def test_without_a_step_the_run_starts_anew(tmp_path: Path) -> None:
+    run(tmp_path / "run.h5", 0, resume=True, checkpoint_every=None)
     assert not (tmp_path / "run.h5.checkpoint").exists()
     run(tmp_path / "run.h5", 30, resume=True)
     with Trajectory(tmp_path / "run.h5") as trajectory:
         assert trajectory.steps.count == 30
+
+
+def test_steps_without_a_checkpoint_are_not_thrown_away(tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    run(path, 20, checkpoint_every=None)
+    assert not (tmp_path / "run.h5.checkpoint").exists()
+    before = path.read_bytes()
+    with pytest.raises(
+        OptionError, match=r"has 20 steps and no checkpoint .*: put .*run\.h5\.checkpoint back"
+    ):
+        run(path, 30, resume=True)
+    assert path.read_bytes() == before
+
+
+def test_a_run_that_is_longer_than_asked_for_is_not_cut(tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    run(path, 20)  # its last checkpoint is that of step 14
+    before = path.read_bytes()
+    with pytest.raises(
+        OptionError, match=r"has 20 steps already, to t = 0\.2 s, and 17 were asked for: give a longer"
+    ):
+        run(path, 17, resume=True)
+    assert path.read_bytes() == before
+    run(path, 20, resume=True)
+    run(tmp_path / "whole.h5", 20)
+    assert content(path) == content(tmp_path / "whole.h5")
+
+
+def test_a_checkpoint_of_an_earlier_step(tmp_path: Path) -> None:
+    """Rows that came after it, one of them not whole, are left out when the run goes on."""
+    path, stepper = tmp_path / "run.h5", Stepper(small_system())
+    with Writer(Recording(path, every=2)) as writer:
+        writer.begin(stepper.system, SETTINGS, numbers=NUMBERS)
+        for _ in range(9):
+            writer.frame(stepper.advance())
+        memory, rows = stepper.memory(), writer.rows
+        writer.frame(stepper.advance())
+        writer._columns["steps/time"].append(0.11)
+        writer.checkpoint(memory, rows)
+    assert read_checkpoint(f"{path}.checkpoint").rows == rows
+    run(path, 30, resume=True)
+    run(tmp_path / "whole.h5", 30)
+    assert content(path) == content(tmp_path / "whole.h5")
 
 
 def test_starting_anew_forgets_the_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from nonsmooth._cli_errors import advice
 from nonsmooth._cli_parts import (
     AsJson,
     IterationLimit,
@@ -21,7 +22,7 @@ from nonsmooth._cli_parts import (
     examples,
 )
 from nonsmooth._cli_problem import find_problem
-from nonsmooth.errors import MissingSolverError, OptionError, UnsupportedError
+from nonsmooth.errors import MissingPackageError, OptionError, UnsupportedError
 from nonsmooth.view.console import ERR, OUT, progress_bar
 
 if TYPE_CHECKING:
@@ -125,9 +126,9 @@ def _methods(text: str) -> list[tuple[str, Solver]]:
 
     words = list(REGISTRY) if text.strip() == "all" else [word.strip() for word in text.split(",")]
     parts = [word.split(":") for word in words]
-    unknown = [repr(name) for name, *_ in parts if name not in REGISTRY]
-    if unknown:
-        raise OptionError(f"there is no solver {', '.join(unknown)}: choose from {', '.join(REGISTRY)}")
+    for name, *_ in parts:
+        if name not in REGISTRY:
+            raise OptionError(f"there is no solver {name!r}: {advice(name, list(REGISTRY))}")
     if len(set(words)) < len(words):
         twice = next(word for word in words if words.count(word) > 1)
         raise OptionError(f"--solvers names {twice} twice: name it once")
@@ -143,6 +144,6 @@ def _attempt(label: str, solver: Solver, problem: ContactProblem, limits: _Limit
             solve(problem, solver, max_iterations=1, record=recording, throw=False)
         solution = limits.solve(problem, solver)
         recorded = limits.solve(problem, solver, record=True) if record else None
-    except (UnsupportedError, MissingSolverError, OptionError) as reason:
+    except (UnsupportedError, MissingPackageError, OptionError) as reason:
         return Attempt(label, None, " ".join(str(reason).split()))
     return Attempt(label, solution, recorded=recorded)

@@ -46,6 +46,17 @@ class Commands(TyperGroup):
             ERR.print("Interrupted.")
             raise typer.Exit(130) from None
 
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the flag --help of the command without a name."""
+        return _without_type(super().get_help_option(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by its name; its help does not tell the type of --help."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            _without_type(command.get_help_option(ctx))
+        return command
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the named command."""
         if self.get_command(ctx, args[0]) is None:
@@ -54,9 +65,19 @@ class Commands(TyperGroup):
 
 
 def advice(wrong: str, valid: Sequence[str]) -> str:
-    """Name the closest valid name, or all of them."""
+    """Name the closest valid name, or those that contain the wrong one, or all of them."""
     close = get_close_matches(wrong, valid, n=1)
-    return f"did you mean {close[0]}?" if close else f"choose one of {', '.join(valid)}"
+    if close:
+        return f"did you mean {close[0]}?"
+    alike = [name for name in valid if len(wrong) > 2 and wrong.lower() in name]
+    return f"did you mean {' or '.join(alike)}?" if alike else f"choose one of {', '.join(valid)}"
+
+
+def _without_type(flag: Any) -> Any:
+    """Let the help say nothing of the type of a flag, where there is one."""
+    if flag is not None:
+        flag.metavar = ""
+    return flag
 
 
 def _sentence(error: Exception) -> str:

@@ -103,7 +103,8 @@ def record_problems(
     """Run a scene and keep the contact problem of every so many steps as an FCLib file (HDF5).
 
     A file is named SCENE-iSTEP-CONTACTS.hdf5. Problems that were not solved are kept too, and say so.
-    Exit code 0 if every step of the run reached its tolerance, 2 if not. Ctrl-C keeps what was written.
+    Exit code 0 if every step of the run reached its tolerance and joints held, 2 if not. Ctrl-C keeps what
+    was written.
     """
     from nonsmooth.view.tables import counted
 
@@ -143,9 +144,9 @@ def record_problems(
         )
         OUT.print(recorder.table())
         OUT.print(f"\n{recorder.kept(in_past=True)}", soft_wrap=True)
-        if result.certificate.failed:
+        if result.certificate.failed or not result.certificate.joints_held:
             OUT.print(str(result.certificate), soft_wrap=True)
-    if result.certificate.failed:
+    if result.certificate.failed or not result.certificate.joints_held:
         raise typer.Exit(2)
 
 

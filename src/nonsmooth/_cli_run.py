@@ -99,6 +99,9 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", metavar="", help="Go on from the recording's last checkpoint.")
     ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", metavar="", help="Run anew and replace an older recording.")
+    ] = False,
     view: Annotated[
         bool, typer.Option("--view", metavar="", help="Watch the run in the browser, where it can be paused.")
     ] = False,
@@ -109,16 +112,24 @@ def run(
 ) -> None:
     """Move a scene through time and print the certificate of the run.
 
-    Exit code 0 if every step reached its tolerance, 2 if not.
-    Ctrl-C stops after the present step: a recording is kept, --resume goes on.
+    Exit code 0 if every step reached its tolerance, 2 if not or if joints came
+    apart. Ctrl-C stops after the present step: a recording is kept, and
+    --resume goes on from there.
     """
     from nonsmooth.view.as_json import run_as_json
     from nonsmooth.view.run_tables import run_report
 
-    recording = _recording(record, every, interval, reactions, resume)
-    kept, go_on = "nothing was recorded", "; --record FILE would keep it"
-    if recording is not None:
-        kept, go_on = f"{recording.path} is kept", "; the same command with --resume goes on"
+    recording = _recording(record, every, interval, reactions, resume, fresh)
+    again = "with --resume in place of --fresh " if fresh else "" if resume else "with --resume "
+
+    def kept() -> str:
+        return "nothing was recorded" if record is None or not record.exists() else f"{record} is kept"
+
+    def go_on() -> str:
+        if record is None:
+            return "; --record FILE would keep it"
+        return f"; the same command {again}goes on" if record.exists() else ""
+
     if not view and (host is not None or port is not None):
         flag = "--host" if host is not None else "--port"
         raise OptionError(f"{flag} is about the page in the browser: ask for it with --view")
@@ -131,7 +142,7 @@ def run(
             )  # fmt: skip
             page = opened.enter_context(live_view(scene, found.system, host, port)) if view else None
             result = simulate_scene(
-                scene, found.system, settings, option or [], kept=lambda: kept, go_on=go_on, quiet=quiet,
+                scene, found.system, settings, option or [], kept=kept, go_on=go_on, quiet=quiet,
                 page=page, record=recording, resume=resume,
             )  # fmt: skip
         if as_json:
@@ -147,42 +158,61 @@ def run(
         if page is not None:
             ERR.print(f"The page stays at {page.address} (Ctrl-C ends it)", soft_wrap=True)
             stay(page)
-    if result.certificate.failed:
+    if result.certificate.failed or not result.certificate.joints_held:
         raise typer.Exit(2)
 
 
 def _recording(
-    path: Path | None, every: int | None, interval: float | None, reactions: bool, resume: bool
+    path: Path | None,
+    every: int | None,
+    interval: float | None,
+    reactions: bool,
+    resume: bool,
+    fresh: bool,
 ) -> Recording | None:
-    """What to record; refuses to overwrite a run that was cut off."""
+    """What to record; refuses to overwrite a run that nobody gave up, and to go on from nothing."""
     from nonsmooth.io import Recording
 
     if path is None:
         needs = {
             "--every": every is not None, "--interval": interval is not None, "--reactions": reactions,
-            "--resume": resume,
+            "--resume": resume, "--fresh": fresh,
         }  # fmt: skip
         for flag in (flag for flag, given in needs.items() if given):
             raise OptionError(f"{flag} is about a recording: name its file with --record FILE")
         return None
     check_target(path)
-    if path.exists() and not resume:
-        _check_finished(path)
-    return Recording(
+    if resume and fresh:
+        raise OptionError(f"--resume goes on with {path} and --fresh replaces it: give one of them")
+    choice = Recording(
         path, every=every, interval=interval, joints=reactions, checkpoint_seconds=_CHECKPOINT_SECONDS
     )
+    if resume or path.exists():
+        _check_older(path, resume, fresh)
+    return choice
 
 
-def _check_finished(path: Path) -> None:
-    """Refuse to overwrite a run that was cut off."""
+def _check_older(path: Path, resume: bool, fresh: bool) -> None:
+    """See that the file is a recording, and that this run may go on with it or replace it."""
     from nonsmooth.io import Trajectory
+    from nonsmooth.io.checkpoint import checkpoint_path
+    from nonsmooth.view.tables import counted
 
+    if not path.exists():
+        raise OptionError(f"there is no recording {path} to go on from: leave out --resume to begin one")
     with Trajectory(path) as old:
-        done, wanted = old.steps.count, old.settings["duration"] / old.settings["step"]
-    if 0 < done < wanted - 1e-9:
+        done, settings = old.steps.count, old.settings
+    checkpoint = checkpoint_path(path)
+    if resume and not Path(checkpoint).exists():
         raise OptionError(
-            f"{path} holds a run that was cut off after {done} of {math.ceil(wanted - 1e-9)} steps: "
-            "go on with --resume, or delete the file"
+            f"{path} has {counted(done, 'step')} but no checkpoint to go on from: put {checkpoint} back "
+            "beside it, or replace the recording with --fresh in place of --resume"
+        )
+    if not resume and not fresh:
+        wanted = math.ceil(settings["duration"] / settings["step"] - 1e-9)
+        raise OptionError(
+            f"{path} holds a run of {done} of {counted(wanted, 'step')} already: go on with --resume, "
+            "replace it with --fresh, or name another file"
         )
 
 

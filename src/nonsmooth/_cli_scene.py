@@ -103,7 +103,7 @@ class FoundScene:
     """One line; nothing for a file."""
     system: System
     settings: dict[str, Any]
-    """What a scene file says about its run."""
+    """What the scene says about its run."""
     parameters: dict[str, Any]
     """All parameters of a ready-made scene, defaults included; none for a file."""
 
@@ -137,7 +137,7 @@ def find_scene(name: str, parameters: list[str]) -> FoundScene:
     valid = {key: hints[key] for key in known}
     given = values_of("--set", f"scene {name} has no parameter", parameters, valid)
     values = {key: given.get(key, known[key].default) for key in known}
-    return FoundScene(SCENES[name].summary, build(**values), {}, values)
+    return FoundScene(SCENES[name].summary, build(**values), dict(SCENES[name].settings), values)
 
 
 # ---- running it -------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def simulate_scene(
     options: list[str],
     *,
     kept: Callable[[], str],
-    go_on: str = "",
+    go_on: Callable[[], str] = str,
     last: Callable[[int], int] | None = None,
     quiet: bool = False,
     page: LiveView | None = None,
@@ -164,7 +164,7 @@ def simulate_scene(
         settings: arguments of `simulate`, the solver by its name.
         options: of the solver, as key=value.
         kept: says, when the run is cut off, what is left of it.
-        go_on: how to go on after Ctrl-C.
+        go_on: says how to go on after Ctrl-C.
         last: tells from the steps done the last one that will be needed, where that may come early.
         quiet: show no bar.
         page: shows the run, and may pause and stop it.
@@ -176,10 +176,14 @@ def simulate_scene(
 
     solver = solver_with(settings.pop("solver", "auto"), options)
     bar = nullcontext(_no_bar) if quiet else progress_bar(name)
+    recorded, to_tell = more.get("record") is not None, more.get("resume", False) and not quiet
     reached = (0, 0)
 
     def progress(done: int, total: int, what: str) -> None:
-        nonlocal reached
+        nonlocal reached, to_tell
+        if to_tell:
+            to_tell = False
+            _tell_beginning(str(more["record"].path), done, total, settings["step"])
         total = total if last is None else min(total, last(done))
         reached = done, total
         move(done, total, what)
@@ -203,14 +207,24 @@ def simulate_scene(
     except KeyboardInterrupt:
         done, total = reached
         where = f"after {done} of {total} steps" if total else "before the first step"
-        ERR.print(f"Interrupted {where}: {kept()}{go_on}.", soft_wrap=True)
+        ERR.print(f"Interrupted {where}: {kept()}{go_on()}.", soft_wrap=True)
         raise typer.Exit(130) from None
     except SolveError as error:
         residual, status = error.solution.certificate.residual, error.solution.status
         what = f"step {reached[0] + 1} ended as '{status}' at a residual of {residual:.1e}: {kept()}"
-        cure = "try another --solver, or go on with --on-failure count"
+        flags = "--resume --on-failure count" if recorded else "--on-failure count"
+        cure = f"go on with {flags}, or try another --solver"
         ERR.print(Text("Error:", "bold red"), f"{what}; {cure}", soft_wrap=True)
         raise typer.Exit(2) from None
+
+
+def _tell_beginning(file: str, done: int, total: int, step: float) -> None:
+    """Say from where a recorded run goes on."""
+    place = f"step {done}, t = {done * step:.6g} s"
+    goes_on = f"goes on from {place}"
+    if done == total:
+        goes_on = f"has come to {place} already, as asked for: a longer --duration goes on"
+    ERR.print(f"{file} {goes_on}", soft_wrap=True)
 
 
 def _no_bar(done: int, total: int, what: str) -> None:

@@ -1,8 +1,8 @@
 """The `nonsmooth` command: lists, solves, runs scenes and experiments, and says what is installed.
 
 Exit codes: 0 all went well, 1 a mistake that the user can mend (one sentence on stderr), 2 a problem or
-a step that was not solved to its tolerance, 130 interrupted. Heavy packages are imported inside the commands,
-so that help and mistakes answer at once.
+a step that was not solved to its tolerance, or joints that came apart, 130 interrupted. Heavy packages are
+imported inside the commands, so that help and mistakes answer at once.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ iteration minimises a quadratic on a box. `TrustRegion` and `minimise` take any 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
@@ -16,6 +15,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._kernel_clock import work_seconds
 from nonsmooth._options import choice, positive, whole
 from nonsmooth.complementarity.base import Evaluations, Goal, Run, Solver
 from nonsmooth.complementarity.certificate import residual_of
@@ -147,7 +147,7 @@ class TrustRegion:
         noise = _ROUNDING * abs(self.value)
         refinable, failure = True, Status.STALLED
         while self.radius > options.smallest_radius:
-            began = time.perf_counter()
+            began = work_seconds()
             found = minimise_quadratic(
                 quadratic,
                 np.maximum(objective.lower - self.x, -self.radius * reach),
@@ -156,7 +156,7 @@ class TrustRegion:
                 leave=options.leave,
                 max_products=self._most_products(),
             )
-            self._seconds += time.perf_counter() - began
+            self._seconds += work_seconds() - began
             self.inner_iterations += found.iterations
             self.products += found.products
             if not found.change < 0.0:

@@ -7,11 +7,11 @@ residual, recomputed from the problem, is within the tolerance.
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth._kernel_clock import work_seconds
 from nonsmooth.complementarity.base import Goal, Run, Solver
 from nonsmooth.complementarity.certificate import residual_of
 from nonsmooth.complementarity.problem import MCP
@@ -69,7 +69,7 @@ def solve(
 
 def run_to_goal(problem: MCP, solver: Solver, start: Floats, goal: Goal, note: str = "") -> Solution:
     """Run a solver in the shared loop from a point within the bounds, and judge what it found."""
-    began = time.perf_counter()
+    began = work_seconds()
     limit = solver.default_iterations if goal.max_iterations is None else goal.max_iterations
     run = solver.begin(problem, start, goal)
     residual = residual_of(problem, run.point, run.value)
@@ -81,7 +81,7 @@ def run_to_goal(problem: MCP, solver: Solver, start: Floats, goal: Goal, note: s
     while status is None:
         if done >= limit:
             status = Status.ITERATION_LIMIT
-        elif time.perf_counter() - began >= goal.time_limit:
+        elif work_seconds() - began >= goal.time_limit:
             status = Status.TIME_LIMIT
         else:
             done += run.advance(limit - done)
@@ -97,7 +97,7 @@ def run_to_goal(problem: MCP, solver: Solver, start: Floats, goal: Goal, note: s
                 status = Status.UNDEFINED
     statistics = Statistics(
         solver.name, done, run.evaluate.functions, run.evaluate.jacobians, run.evaluate.differences,
-        run.inner_iterations, run.products, time.perf_counter() - began, tuple(history),
+        run.inner_iterations, run.products, work_seconds() - began, tuple(history),
         "; ".join(part for part in (note, run.note) if part),
     )  # fmt: skip
     answer.flags.writeable = False
@@ -108,7 +108,7 @@ def run_to_goal(problem: MCP, solver: Solver, start: Floats, goal: Goal, note: s
 
 
 def _entry(run: Run, done: int, residual: float, began: float) -> Entry:
-    return Entry(done, residual, run.merit, run.evaluate.functions, time.perf_counter() - began)
+    return Entry(done, residual, run.merit, run.evaluate.functions, work_seconds() - began)
 
 
 def _check_arguments(problem: object, solver: object) -> None:

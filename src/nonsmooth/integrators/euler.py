@@ -8,11 +8,10 @@ after the step, with no more of Φ and g than contacts that may close and limits
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._kernel_clock import work_seconds
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.integrators import _motion_kernels as motion_kernels
 from nonsmooth.integrators import _step_kernels as kernels
@@ -58,19 +57,19 @@ class EulerStep:
         """Step from time t (s); `start` (c, 3, world frame) and `joint_start` (r,) are guesses in N·s."""
         bodies = self._bodies
         free_energy = float(motion_kernels.kinetic_energy(bodies, motion.velocity))
-        began = time.perf_counter()
+        began = work_seconds()
         joint_rows = self._mechanism.at(state) if self._mechanism.count else None
         joints = None if joint_rows is None else self._joint_part(joint_rows, t)
-        assembling = time.perf_counter() - began
+        assembling = work_seconds() - began
         for bounce in _BOUNCES:
-            began = time.perf_counter()
+            began = work_seconds()
             speeds = self._options.push_out_speed, self._options.restitution_speed
             impacts = Impacts(self._step, 0.0 if self._projected else speeds[0], speeds[1], bounce)
             rows, bouncing = contact_rows(bodies, state, motion, contacts, impacts)
             problem = step_problem(self._mass, motion, rows, contacts.friction, self._options.law, joints)
             initial = np.empty_like(start)
             kernels.to_components(rows.frame, start, initial)
-            assembling += time.perf_counter() - began
+            assembling += work_seconds() - began
             solution = self._solve(problem, np.concatenate([initial.ravel(), joint_start]))
             velocity, impulses, joint_impulses = self._result(solution, rows.frame, motion)
             gain = motion_kernels.kinetic_energy(bodies, velocity) - free_energy

@@ -81,6 +81,10 @@ class Timings:
     """Wall time in s that the parts of all steps took together."""
 
     seconds: dict[str, float] = field(default_factory=dict)
+    """By part: motion, collision, assembly, solver, recording."""
+    kernels: float = 0.0
+    """Wall time in s in which kernels were compiled, or loaded from the cache, at their first call. It is in
+    none of the parts: a longer run does not need more of it."""
 
     def add(self, **parts: float) -> None:
         """Add the time of one step's parts."""
@@ -89,5 +93,5 @@ class Timings:
 
     @property
     def total(self) -> float:
-        """Sum of all parts."""
+        """Sum of all parts, without `kernels`."""
         return sum(self.seconds.values())

@@ -30,6 +30,9 @@ NUMBERS = {
 }
 """Names and units of the numbers that a step hands out besides its certificate."""
 
+JOINT_BOUND = 0.01
+"""Opening of a joint in m or rad from which on a mechanism has come apart: no step is meant to be so long."""
+
 _ALWAYS = ("time", "residual", "iterations", "solved")
 
 
@@ -96,6 +99,13 @@ class RunCertificate:
     """m"""
     late_contacts: int
     """Contacts that were found only when bodies already overlapped: a larger margin finds them in time."""
+    largest_joint_error: float = 0.0
+    """Largest opening of a joint in m or rad; zero where there are no joints."""
+
+    @property
+    def joints_held(self) -> bool:
+        """Whether no joint opened by more than 0.01 m or rad: else shorten the step or change the scheme."""
+        return self.largest_joint_error <= JOINT_BOUND
 
     @classmethod
     def of(cls, log: StepLog, tolerance: float) -> RunCertificate:
@@ -114,13 +124,16 @@ class RunCertificate:
             float(log["contact_work"].max()),
             float(log["penetration"].max()),
             int(log["late_contacts"].sum()),
+            float(log["joint_error"].max()),
         )
 
     def __str__(self) -> str:
         reached = f"{self.steps - self.failed} of {self.steps} steps within {self.tolerance:g}"
+        apart = f"; joints came apart, by {self.largest_joint_error:.2g} m or rad"
         return (
             f"{reached}; largest residual {self.worst:.2e} (step {self.worst_step}), "
             f"largest penetration {self.largest_penetration:.2e} m, late contacts {self.late_contacts}"
+            + ("" if self.joints_held else apart)
         )
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-import time
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from nonsmooth._kernel_clock import work_seconds
 from nonsmooth._options import choice, whole
-from nonsmooth.errors import OptionError, ToleranceWarning
+from nonsmooth.errors import NonsmoothError, OptionError, ToleranceWarning
 from nonsmooth.integrators.assembly import check_assembled
 from nonsmooth.integrators.frame import Frame
 from nonsmooth.integrators.options import StepOptions
@@ -30,7 +30,7 @@ from nonsmooth.solvers.base import Solver
 from nonsmooth.solvers.solution import SolveError
 
 Progress = Callable[[int, int, str], None]
-"""Called as progress(done, total, what) after every step."""
+"""Called as progress(done, total, what): steps done, of how many, and what the last one was like."""
 
 
 def simulate(
@@ -73,10 +73,12 @@ def simulate(
             failed); each solver has its own default.
         record: a file name, or a `Recording` that says what to keep and when.
         resume: go on from the last checkpoint of the recording, with the same bits as if the run had never
-            been cut off; from the beginning if there is none.
+            been cut off; from the beginning if there is no recording yet. One that has more steps than asked
+            for, or steps and no checkpoint, is refused.
         observe: called with the `Frame` of every step.
         until: called with the `Frame` of every step; the run ends, checkpoint included, when it returns True.
-        progress: called as progress(done, total, what) after every step.
+        progress: called as progress(done, total, what) after every step, and before the first one of a run
+            that goes on.
         on_failure: what to do with a step that does not reach its tolerance: "count" it and warn at the
             end, or "raise" `SolveError`.
         threads: threads for the contact solver, the solver's own option if not given; the result has the
@@ -112,30 +114,32 @@ def simulate(
         raise OptionError("resume needs a recording: name its file with record=")
     recording = record if isinstance(record, Recording) or record is None else Recording(record)
     with Writer(recording) if recording is not None else nullcontext() as writer:
+        keeper = None
         if writer is not None:
-            memory = writer.begin(system, settings, numbers=numbers_of(system), resume=resume)
+            memory = writer.begin(system, settings, numbers=numbers_of(system), resume=resume, steps=total)
             if memory is not None:
                 stepper.restore(dict(memory))
                 log.restore(np.asarray(memory["log"]))
-        while stepper.index < total:
-            frame = stepper.advance()
-            log.add(frame)
-            if frame.status != "solved" and on_failure == "raise":
-                raise SolveError(frame.solution)
-            if writer is not None:
-                began = time.perf_counter()
-                writer.frame(frame)
-                if writer.checkpoint_due:
-                    writer.checkpoint({**stepper.memory(), "log": log.table()})
-                stepper.timings.add(recording=time.perf_counter() - began)
-            if observe is not None:
-                observe(frame)
-            if progress is not None:
-                progress(stepper.index, total, f"t = {stepper.time:.3f} s, {len(frame.contacts)} contacts")
-            if until is not None and until(frame):
-                break
-        if writer is not None:
-            writer.checkpoint({**stepper.memory(), "log": log.table()})
+                if progress is not None:
+                    progress(stepper.index, total, f"goes on from t = {stepper.time:.3f} s")
+            keeper = _Keeper(writer, stepper, log)
+        with keeper or nullcontext():
+            while stepper.index < total:
+                frame = stepper.advance()
+                log.add(frame)
+                if frame.status != "solved" and on_failure == "raise":
+                    raise SolveError(frame.solution)
+                if keeper is not None:
+                    began = work_seconds()
+                    keeper.take(frame)
+                    stepper.timings.add(recording=work_seconds() - began)
+                if observe is not None:
+                    observe(frame)
+                if progress is not None:
+                    what = f"t = {stepper.time:.3f} s, {len(frame.contacts)} contacts"
+                    progress(stepper.index, total, what)
+                if until is not None and until(frame):
+                    break
     certificate = RunCertificate.of(log, tolerance)
     if certificate.failed:
         warnings.warn(
@@ -146,6 +150,42 @@ def simulate(
         )
     path = None if recording is None else Path(recording.path)
     return Run(system, stepper.time, log, certificate, stepper.timings, path, settings)
+
+
+class _Keeper:
+    """Records steps, and leaves a checkpoint of the last whole one however the run ends."""
+
+    def __init__(self, writer: Writer, stepper: TimeStepper, log: StepLog) -> None:
+        self._writer, self._stepper, self._log = writer, stepper, log
+        self._last: tuple[dict[str, Any], dict[str, int]] | None = stepper.memory(), writer.rows
+        self._save()  # a run that is killed before the next one goes on from here
+
+    def __enter__(self) -> _Keeper:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._save()
+        else:  # the first error is the one to tell
+            with suppress(OSError, NonsmoothError):
+                self._save()
+
+    def take(self, frame: Frame) -> None:
+        """Record a step, and write a checkpoint if one is due."""
+        self._last = None  # whoever interrupts the writer does not know what it has done
+        self._writer.frame(frame)
+        last = self._stepper.memory(), self._writer.rows
+        if self._writer.checkpoint_due:
+            self._write(*last)
+        self._last = last
+
+    def _save(self) -> None:
+        """Write a checkpoint of the last step that was recorded; the step under way is none yet."""
+        if self._last is not None:
+            self._write(*self._last)
+
+    def _write(self, memory: dict[str, Any], rows: dict[str, int]) -> None:
+        self._writer.checkpoint({**memory, "log": self._log.table()[: memory["index"]]}, rows)
 
 
 def _step_count(duration: float, step: float) -> int:

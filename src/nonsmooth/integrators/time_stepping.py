@@ -7,12 +7,12 @@ what is done on position level. Impulses of joints, and of contacts that stay, s
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._kernel_clock import kernel_seconds, work_seconds
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.detector import Detector
 from nonsmooth.collision.matching import match_impulses
@@ -72,16 +72,16 @@ class TimeStepper:
     def advance(self) -> Frame:
         """Do one step and return what happened in it."""
         system, options = self.system, self.options
-        began = time.perf_counter()
+        began, waited = work_seconds(), kernel_seconds()
         force = system.forces(self.time)
         state = self._state()
         self._prepare(state, force)
-        moved = time.perf_counter()
+        moved = work_seconds()
         contacts = self._detector.detect(state.position, state.quaternion, self._displacement, self._turn)
-        found = time.perf_counter()
+        found = work_seconds()
         start = match_impulses(self.contacts, self.impulses, contacts)
         late = self._late(contacts)
-        prepared = time.perf_counter()
+        prepared = work_seconds()
         outcome = None
         if options.scheme == "rattle":
             outcome = self._rattle.attempt(state, self.time, force, contacts)
@@ -90,7 +90,7 @@ class TimeStepper:
             motion = Motion(self._motion.momentum.copy(), self._motion.velocity)
             outcome = self._euler.do(state, self.time, motion, contacts, start, self.joint_impulses)
             system.joints.run_on(system, self.step)
-        solved = time.perf_counter()
+        solved = work_seconds()
         self.index += 1
         self.contacts, self.impulses = outcome.contacts, outcome.impulses
         if outcome.joints is not None:
@@ -102,11 +102,12 @@ class TimeStepper:
             numbers["joint_error"] = joint_error
         self._check_state(state)
         self.timings.add(
-            motion=moved - began + time.perf_counter() - solved,
+            motion=moved - began + work_seconds() - solved,
             collision=found - moved,
             assembly=prepared - found + outcome.assembling,
             solver=solved - prepared - outcome.assembling,
         )
+        self.timings.kernels += kernel_seconds() - waited
         solution = outcome.solution
         return Frame(
             index=self.index,

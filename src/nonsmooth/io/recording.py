@@ -114,7 +114,8 @@ class Recording:
     """Whether a frame holds what joints do: force and torque of each, and the force of every joint row. They
     are those of least norm (`Frame.reactions`), for which a problem of their own is solved."""
     checkpoint_seconds: float | None = 60.0
-    """A checkpoint is due each so many seconds of wall time; None for never."""
+    """A checkpoint is due each so many seconds of wall time; None for never. However the run ends, it leaves
+    one of its last whole step."""
     checkpoint_every: int | None = None
     """A checkpoint is due each so many steps; None for never."""
     compression: bool = True

@@ -6,8 +6,9 @@
         ...                                   # restore the memory if there is one
         for each step:
             writer.frame(frame)
+            whole = writer.rows               # with the memory, what a checkpoint of this step needs
             if writer.checkpoint_due:
-                writer.checkpoint(stepper.memory())
+                writer.checkpoint(stepper.memory(), whole)
 
 The layout of the file stands in `nonsmooth.io.trajectory`. How a killed run stays readable and can go on:
 
@@ -124,6 +125,7 @@ class Writer:
         *,
         numbers: Mapping[str, str] | None = None,
         resume: bool = False,
+        steps: int | None = None,
     ) -> dict[str, Any] | None:
         """Make the file, or go on with it; return the memory of the checkpoint to go on from, or None.
 
@@ -131,7 +133,9 @@ class Writer:
             system: the system in the state that the run begins with, also when it goes on later.
             settings: what the run was asked for: numbers, strings and lists by name.
             numbers: names and units of `frame.numbers`.
-            resume: go on from the last checkpoint. Without one, the run starts from the beginning.
+            resume: go on from the last checkpoint. Where no step was recorded, the run starts from the
+                beginning; a recording of steps without a checkpoint is refused, and stays as it is.
+            steps: how many steps the run is to have: resuming a recording of more is refused, as well.
         """
         numbers = dict(numbers or {})
         for name in numbers:
@@ -148,7 +152,7 @@ class Writer:
         labels = system.joints.table.labels if choice.joints else ()
         for row, label in enumerate(labels):
             self._joint_rows.setdefault(label, []).append(row)
-        checkpoint = self._find_checkpoint(text) if resume else None
+        checkpoint = self._find_checkpoint(text, steps) if resume else None
         kinds = column_kinds(system.count, choice.fields, numbers, (len(system.joints), len(labels)))
         try:
             self._create(arrays, text, kinds, checkpoint)
@@ -198,14 +202,24 @@ class Writer:
         seconds = choice.checkpoint_seconds
         return seconds is not None and time.monotonic() - self._saved >= seconds
 
-    def checkpoint(self, memory: Memory) -> None:
-        """Bring all rows to the disk, then write a checkpoint with what the run remembers."""
-        self._flush()
-        with writing(self._path):
-            sync(self._path)
+    @property
+    def rows(self) -> dict[str, int]:
+        """How many rows of each kind have been taken in so far, those that wait included."""
+        self._check_open()
         rows = {"frames": self._columns["frames/time"].rows, "steps": self._columns["steps/time"].rows}
         if "contacts" in self.recording.fields:
             rows["contacts"] = self._columns["contacts/gap"].rows
+        return rows
+
+    def checkpoint(self, memory: Memory, rows: Mapping[str, int] | None = None) -> None:
+        """Bring all rows to the disk, then write a checkpoint with what the run remembers.
+
+        The memory is that of the moment at which the `rows` were as given; as they are now, if left out.
+        """
+        rows = self.rows if rows is None else rows
+        self._flush()
+        with writing(self._path):
+            sync(self._path)
         write_checkpoint(checkpoint_path(self._path), Checkpoint(memory, rows, self._fingerprint))
         self._saved = time.monotonic()
         self._saved_step = rows["steps"]
@@ -221,16 +235,28 @@ class Writer:
 
     # ---- beginning ------------------------------------------------------------------------------------
 
-    def _find_checkpoint(self, settings: str) -> Checkpoint | None:
-        """The checkpoint to go on from, if there is one; it must belong to this system and recording."""
+    def _find_checkpoint(self, settings: str, steps: int | None) -> Checkpoint | None:
+        """The checkpoint to go on from; it must belong to this system and recording, and lose no step."""
         if not os.path.exists(self._path):
             return None
         with reading(self._path, TRAJECTORY, growing=True) as old:
             found, was = old.text("fingerprint"), json.loads(bytes(old.read_text("settings")))
+            times = old.group("steps").dataset("time", ("float64",))
+            done, reached = len(times), float(times[-1]) if len(times) else 0.0
         self._check_same(self._path, found)
         _check_settings(self._path, was, json.loads(settings))
+        if steps is not None and done > steps:
+            raise OptionError(
+                f"{self._path} has {done} steps already, to t = {reached:g} s, and {steps} were asked for: "
+                "give a longer duration to go on, or record in another file"
+            )
         path = checkpoint_path(self._path)
         if not os.path.exists(path):
+            if done:
+                raise OptionError(
+                    f"{self._path} has {done} steps and no checkpoint to go on from: put {path} back, or "
+                    "start anew without resume"
+                )
             return None  # killed before its first checkpoint
         checkpoint = read_checkpoint(path)
         self._check_same(path, checkpoint.fingerprint)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from nonsmooth.model.system import System
 from nonsmooth.scenes.balls import bouncing_ball, newtons_cradle, rolling_ball
@@ -36,6 +37,8 @@ class NamedScene:
     """One line for lists."""
     build: Callable[..., System]
     """Returns the system; all its parameters have defaults."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of `simulate` that suit it better than the defaults."""
 
 
 SCENES: dict[str, NamedScene] = {
@@ -55,7 +58,9 @@ SCENES: dict[str, NamedScene] = {
         NamedScene("capsule-heap", "capsules that fall into an open container", capsule_heap),
         NamedScene("slider-crank", "a slider that a driven crank moves to and fro", slider_crank),
         NamedScene("double-pendulum", "two bars that hang from each other", double_pendulum),
-        NamedScene("chain", "links that hang between two points, or from one", chain),
+        NamedScene(
+            "chain", "links that hang between two points, or from one", chain, {"scheme": "projected"}
+        ),
         NamedScene("top", "a spinning top on a fixed point", top),
         NamedScene("four-bar", "a crank, a coupler and a rocker, driven or falling", four_bar),
         NamedScene("four-bar-grid", "many separate four-bars", four_bar_grid),

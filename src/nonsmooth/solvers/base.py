@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar
@@ -11,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._kernel_clock import work_seconds
 from nonsmooth._options import choice, positive, whole
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem.certificate import residual_of
@@ -41,7 +41,7 @@ class Run(ABC):
     def __init__(self, problem: ContactProblem, goal: Goal) -> None:
         self.problem = problem
         self.goal = goal
-        self._began = time.perf_counter()
+        self._began = work_seconds()
 
     @property
     @abstractmethod
@@ -58,7 +58,7 @@ class Run(ABC):
 
     def time_left(self) -> float:
         """What is left of the time limit in s, for a solver inside this one; never quite nothing."""
-        return max(self.goal.time_limit - (time.perf_counter() - self._began), 1e-3)
+        return max(self.goal.time_limit - (work_seconds() - self._began), 1e-3)
 
     def residual(self) -> float:
         """True relative residual of the answer so far."""

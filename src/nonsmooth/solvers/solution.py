@@ -63,7 +63,7 @@ class Statistics:
     solver: str
     iterations: int
     time: float
-    """Wall time of the iteration in s, preparation included, compilation of kernels too."""
+    """Wall time of the iteration in s, preparation included; compiling and loading kernels does not count."""
     history: History
     note: str = ""
     """What the solver wants to say: what `Auto` picked and why, what an inner solver did."""

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nonsmooth.integrators import Run, RunCertificate, StepLog
+from nonsmooth.integrators.frame import Timings
 from nonsmooth.integrators.run import NUMBERS
 from nonsmooth.io import Trajectory
 from nonsmooth.view.tables import BAD, GOOD, counted, duration, plain_table, titled
@@ -26,7 +27,7 @@ def run_report(run: Run) -> Group:
         *_steps(run.steps, run.certificate, len(system.joints)),
     ]
     if run.timings.seconds:
-        parts.append(titled("Wall time", _timing_table(run.timings.seconds)))
+        parts.append(titled("Wall time", _timing_table(run.timings)))
     return Group(*parts)
 
 
@@ -67,11 +68,15 @@ def _verdict(certificate: RunCertificate) -> Text:
     steps, failed = certificate.steps, certificate.failed
     if not steps:
         return Text("No step was done.")
+    verdict = Text.assemble(("Certified", GOOD), f": every step holds to {certificate.tolerance:g}")
     if failed:
-        return Text.assemble(
-            (f"{failed} of {counted(steps, 'step')} missed the tolerance", BAD), f" {certificate.tolerance:g}"
-        )
-    return Text.assemble(("Certified", GOOD), f": every step holds to {certificate.tolerance:g}")
+        missed = f"{failed} of {counted(steps, 'step')} missed the tolerance"
+        verdict = Text.assemble((missed, BAD), f" {certificate.tolerance:g}")
+    if certificate.joints_held:
+        return verdict
+    opening = f"{certificate.largest_joint_error:.2g} m or rad"
+    apart = (("Joints came apart", BAD), f" by {opening}: choose a shorter --step or another --scheme")
+    return Text.assemble(*((verdict, "\n") if failed else ()), *apart)
 
 
 def _steps(log: StepLog, certificate: RunCertificate, joints: int) -> list[RenderableType]:
@@ -86,7 +91,7 @@ def _steps(log: StepLog, certificate: RunCertificate, joints: int) -> list[Rende
         "penetration", f"{certificate.largest_penetration:.2e}", "m", "largest overlap of two bodies"
     )
     if joints:
-        worst = float(log["joint_error"].max())
+        worst = certificate.largest_joint_error
         table.add_row("joint error", f"{worst:.2e}", "m, rad", "largest opening of a joint")
     table.add_row(
         "late contacts", str(certificate.late_contacts), "", "found after bodies overlapped: raise the margin"
@@ -106,12 +111,14 @@ def _steps(log: StepLog, certificate: RunCertificate, joints: int) -> list[Rende
     return [titled("Certificate", table), titled("At the end", end)]
 
 
-def _timing_table(seconds: dict[str, float]) -> Table:
-    """Return the wall time of the parts of all steps and their shares."""
+def _timing_table(timings: Timings) -> Table:
+    """Return the wall time of the parts of all steps and their shares; what kernels took stands apart."""
     table = plain_table("part", "time", "share", numbers=("time", "share"))
-    total = sum(seconds.values())
-    for part, value in seconds.items():
+    total = timings.total
+    for part, value in timings.seconds.items():
         table.add_row(part, duration(value), f"{value / total:.0%}" if total else "")
     table.add_section()
     table.add_row("all", duration(total), "")
+    if timings.kernels:
+        table.add_row("besides: kernels compiled or loaded", duration(timings.kernels), "")
     return table

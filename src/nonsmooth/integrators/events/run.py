@@ -134,6 +134,12 @@ class EventRun:
     start: State
     pieces: tuple[Piece, ...]
 
+    def __repr__(self) -> str:
+        return (
+            f"EventRun({self.status}, t = {self.start.t:g} to {self.final.t:g} s, "
+            f"{len(self.events)} events, {self.certificate})"
+        )
+
     def times(self, kind: EventKind | str | None = None, contact: str | None = None) -> Floats:
         """Times (s) of all events, or of those of one kind or at one contact."""
         if kind is not None and kind not in list(EventKind):
