@@ -338,6 +338,22 @@ def test_all_spheres_are_one_batch_and_move_with_the_frames(heap: Path) -> None:
         assert "<b>box</b>" in body_numbers(scene.stage, resting, 9)
 
 
+def test_camera_has_the_whole_run_in_sight_and_rods_are_drawn(tmp_path: Path) -> None:
+    web = viewer()
+    path = tmp_path / "pendulum.h5"
+    ns.simulate(SCENES["pendulum"].build(), 1.0, 0.01, record=str(path))
+    with web.RecordingView(path, port=0) as view, ns.Trajectory(path) as trajectory:
+        (pivot,) = (anchor[0] for anchor in trajectory.joints.anchor)  # at the ground
+        moment = Moment.of_recording(trajectory, 50)
+        camera = view.page.scene.camera(moment, 1.5)
+        points = np.array([pivot, *(trajectory.frame(k).position[-1] for k in (0, 30, 60, 100))])
+        x, y = camera.project(points, 150, 100).T
+        assert np.all((x > 0.0) & (x < 150.0) & (y > 0.0) & (y < 100.0))
+        view.page.scene.show(moment, view.page.panel.look)
+        rod = view.page.scene._struts._lines.points
+        np.testing.assert_allclose(rod[0], [pivot, moment.position[-1]], atol=1e-6)
+
+
 def test_page_is_served_on_this_computer_alone_and_ports_are_found(heap: Path) -> None:
     web = viewer()
     with web.RecordingView(heap, port=0) as first:

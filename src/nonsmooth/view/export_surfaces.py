@@ -14,7 +14,6 @@ from nonsmooth.model import quaternions
 from nonsmooth.view.export_quantities import positions
 from nonsmooth.view.geometry import (
     Part,
-    bounds_of,
     clip_polygon,
     fan,
     half_space_parts,
@@ -24,6 +23,7 @@ from nonsmooth.view.geometry import (
     sphere_mesh,
     vertex_normals,
 )
+from nonsmooth.view.outline import bounds_of
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]

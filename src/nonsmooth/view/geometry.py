@@ -6,7 +6,6 @@ Triangles are counterclockwise when seen from outside. Lengths are in m.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -43,7 +42,6 @@ _AXIAL = {"Revolute": (_PIN_RADIUS, 0.022), "Prismatic": _RAIL, "Cylindrical": _
 """Radii and half lengths of the cylinders that show joints with an axis, in diagonals of the scene."""
 _STRETCHED = ("Distance", "Strut")
 """Joints that are between two points, not at one."""
-_MANY = 20
 _ROUND = (kinds.CAPSULE, kinds.CYLINDER, kinds.ELLIPSOID)
 
 
@@ -183,72 +181,6 @@ def reach_of(bounding_radius: ArrayLike, joints: RecordedJoints) -> Floats:
         distance = np.linalg.norm(joints.anchor[carried, side], axis=1)
         np.maximum.at(reach, joints.bodies[carried, side], distance)
     return reach
-
-
-def bounds_of(position: ArrayLike, fixed: ArrayLike, bounding_radius: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the lowest and the highest corner (3,) in m of the upright box that holds the movable bodies.
-
-    `position` (n, 3) in m, `fixed` (n,) and `bounding_radius` (n,) in m are those of the bodies. Bodies
-    without bounds, such as half-spaces, do not count; fixed ones count where nothing can move.
-    """
-    centres, reach = np.asarray(position, dtype=np.float64), np.asarray(bounding_radius, dtype=np.float64)
-    chosen = in_sight(centres, fixed, reach)
-    if not chosen.any():
-        return np.full(3, -0.5), np.full(3, 0.5)
-    lowest = np.min(centres[chosen] - reach[chosen, None], axis=0)
-    highest = np.max(centres[chosen] + reach[chosen, None], axis=0)
-    if np.all(highest == lowest):
-        return lowest - 0.5, highest + 0.5
-    return lowest, highest
-
-
-def in_sight(position: ArrayLike, fixed: ArrayLike, bounding_radius: ArrayLike) -> NDArray[np.bool_]:
-    """Return which bodies (n,) a picture is about; see `bounds_of`.
-
-    Of many bodies those few that flew far away do not count: farther from the middle than eight times as
-    far as nine of ten bodies.
-    """
-    centres, reach = np.asarray(position, dtype=np.float64), np.asarray(bounding_radius, dtype=np.float64)
-    bounded = np.isfinite(reach) & np.all(np.isfinite(centres), axis=1)
-    chosen = bounded & ~np.asarray(fixed, dtype=bool)
-    if not chosen.any():
-        chosen = bounded
-    if chosen.sum() >= _MANY:
-        distance = np.linalg.norm(centres - np.median(centres[chosen], axis=0), axis=1)
-        with np.errstate(invalid="ignore"):
-            chosen &= distance <= 8.0 * np.percentile(distance[chosen], 90.0)
-    return np.asarray(chosen)
-
-
-def extent_of(position: ArrayLike, fixed: ArrayLike, bounding_radius: ArrayLike) -> tuple[Floats, float]:
-    """Return the centre (3,) and the diagonal (m) of the box of `bounds_of`: what a camera should look at."""
-    lowest, highest = bounds_of(position, fixed, bounding_radius)
-    return 0.5 * (lowest + highest), float(np.linalg.norm(highest - lowest))
-
-
-def outline_balls(parts: Sequence[Part]) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Return balls that hold the parts closely: body (k,), centre (k, 3) in its frame and radius (k,) in m.
-
-    Spheres are balls themselves; a mesh is the eight corners of its box along the body's axes, of radius 0.
-    A guide is the point where it is; half-spaces are left out.
-    """
-    body, centre, radius = [], [], []
-    for part in parts:
-        if part.half_space:
-            continue
-        points = np.array([part.offset])
-        if not (part.guide or part.radius > 0.0):
-            lowest, highest = part.vertices.min(axis=0), part.vertices.max(axis=0)
-            points = 0.5 * (lowest + highest) + box_mesh(0.5 * (highest - lowest))[0]
-        body.append(np.full(len(points), part.body))
-        centre.append(points)
-        radius.append(np.full(len(points), part.radius))
-    none = np.zeros(0, dtype=np.int64)
-    return (
-        np.concatenate([none, *body]),
-        np.concatenate([np.zeros((0, 3)), *centre]),
-        np.concatenate([np.zeros(0), *radius]),
-    )
 
 
 def vertex_normals(part: Part) -> Floats:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.errors import OptionError
 from nonsmooth.io import RecordedContacts, RecordedFrame, Trajectory
-from nonsmooth.model import quaternions
+from nonsmooth.view.between import between
 from nonsmooth.view.camera import Camera, View
 from nonsmooth.view.colours import (
     ColourBy,
@@ -30,10 +30,7 @@ from nonsmooth.view.colours import (
 )
 from nonsmooth.view.geometry import (
     Part,
-    bounds_of,
     half_space_parts,
-    in_sight,
-    outline_balls,
     parts_of,
     reach_of,
     skeleton_parts,
@@ -41,6 +38,7 @@ from nonsmooth.view.geometry import (
 )
 from nonsmooth.view.legend import AIR, Key, annotate, free_edges
 from nonsmooth.view.marks import MARK_COLOURS, Marks
+from nonsmooth.view.outline import bounds_of, outline
 from nonsmooth.view.raster import PLANE_COLOUR, Assembly, Canvas, Layer, Palette, Pixels, Solids, paled, rods
 
 Floats = NDArray[np.float64]
@@ -119,7 +117,8 @@ class Painter:
         self._check_recorded()
         samples = self._choose_samples(times)
         parts = self._parts(samples)
-        centres, radii = self._outline(parts, samples)
+        poses = [_pose(moment.frame) for moment in samples]
+        centres, radii = outline(parts, poses, self._fixed, self._reach)
         self._lowest = np.min(centres - radii[:, None], axis=0)
         self._highest = np.max(centres + radii[:, None], axis=0)
         self._centre = 0.5 * (self._lowest + self._highest)
@@ -178,7 +177,7 @@ class Painter:
         if share in (0.0, 1.0):
             return Moment(self._trajectory.frame(nearest), contacts)
         first, second = self._trajectory.frame(before), self._trajectory.frame(after)
-        return Moment(_between(first, second, share, time), contacts)
+        return Moment(between(first, second, share), contacts)
 
     # ---- once, for all pictures ---------------------------------------------------------------------
 
@@ -222,22 +221,6 @@ class Painter:
         size = float(np.linalg.norm(highest.max(axis=0) - lowest.min(axis=0)))
         parts = [part for part in parts_of(trajectory.shapes, size) if not part.half_space]
         return parts + skeleton_parts(trajectory.joints, trajectory.shapes, len(self._fixed), size)
-
-    def _outline(self, parts: list[Part], samples: list[Moment]) -> tuple[Floats, Floats]:
-        """Balls (k, 3) and (k,) in the world that hold what the pictures are about at all sampled times."""
-        body, offset, radius = outline_balls(parts)
-        centres, radii = [np.zeros((0, 3))], [np.zeros(0)]
-        for moment in samples:
-            position, quaternion = _pose(moment.frame)
-            # The ground, body −1, is the last row: joints with it are in sight.
-            chosen = np.append(in_sight(position, self._fixed, self._reach), True)[body]
-            at = body[chosen]
-            place = np.concatenate([position, np.zeros((1, 3))])[at]
-            turn = np.concatenate([quaternion, [quaternions.IDENTITY]])[at]
-            centres.append(place + quaternions.rotate(turn, offset[chosen]))
-            radii.append(radius[chosen])
-        balls, reach = np.concatenate(centres), np.concatenate(radii)
-        return (balls, reach) if len(balls) else (np.zeros((1, 3)), np.ones(1))
 
     def _set_scales(self, samples: list[Moment]) -> None:
         """Ends of the scales of colours and forces."""
@@ -344,24 +327,3 @@ def _pose(frame: RecordedFrame) -> tuple[Floats, Floats]:
     assert frame.position is not None
     assert frame.quaternion is not None
     return frame.position, frame.quaternion
-
-
-def _between(first: RecordedFrame, second: RecordedFrame, share: float, time: float) -> RecordedFrame:
-    """A frame at a share of the way from the first to the second."""
-
-    def mixed(a: Floats | None, b: Floats | None) -> Floats | None:
-        return None if a is None or b is None else (1.0 - share) * a + share * b
-
-    (_, start), (_, end) = _pose(first), _pose(second)
-    # q and −q are the same rotation: take the nearer one.
-    near = np.where(np.sum(start * end, axis=1, keepdims=True) < 0.0, -end, end)
-    blended = (1.0 - share) * start + share * near
-    length = np.linalg.norm(blended, axis=1, keepdims=True)
-    return RecordedFrame(
-        index=first.index,
-        time=time,
-        position=mixed(first.position, second.position),
-        quaternion=blended / length,
-        linear_velocity=mixed(first.linear_velocity, second.linear_velocity),
-        angular_velocity=mixed(first.angular_velocity, second.angular_velocity),
-    )

@@ -12,13 +12,14 @@ import viser
 from numpy.typing import NDArray
 
 from nonsmooth.model import quaternions
-from nonsmooth.view.geometry import Part, sphere_mesh
+from nonsmooth.view.geometry import Part, sphere_mesh, struts
 from nonsmooth.view.web_lines import edge_mesh
 from nonsmooth.view.web_look import Look, Pixels, linear
-from nonsmooth.view.web_stage import Stage
+from nonsmooth.view.web_stage import Moment, Stage
 
 Floats = NDArray[np.float64]
 
+JOINT_COLOUR = (52, 58, 66)
 _EDGE_COLOUR = (140, 146, 156)
 _FINENESS = ((300, 3), (3_000, 2), (100_000, 1))
 """Up to so many spheres each is an icosahedron whose faces are cut so often; beyond, it is not cut."""
@@ -105,3 +106,27 @@ def batches_of(server: viser.ViserServer, stage: Stage, parts: Sequence[Part]) -
             )  # fmt: skip
         batches.append(Batch(handle, edges, group, fixed))
     return batches
+
+
+class Struts:
+    """Joints between two points, whose length may change: lines from one to the other."""
+
+    def __init__(self, server: viser.ViserServer, stage: Stage, size: float) -> None:
+        self._stage, self._size = stage, size
+        still = np.zeros((stage.count, 3)), np.tile(np.array(quaternions.IDENTITY), (stage.count, 1))
+        starts, _, radius = struts(stage.joints, *still, size)
+        self._lines: viser.LineSegmentsHandle | None = None
+        if len(starts):
+            nowhere = np.zeros((len(starts), 2, 3))
+            self._lines = server.scene.add_line_segments(
+                "/struts", nowhere, JOINT_COLOUR, thickness=2.0 * radius
+            )
+
+    def show(self, moment: Moment, look: Look) -> None:
+        """Put the lines between the points of their bodies."""
+        if self._lines is None:
+            return
+        self._lines.visible = look.joints
+        if look.joints:
+            start, end, _ = struts(self._stage.joints, moment.position, moment.quaternion, self._size)
+            self._lines.points = np.stack([start, end], axis=1).astype(np.float32)

@@ -30,7 +30,7 @@ class LiveView(View):
         self, title: str, system: System, *, host: str | None = None, port: int | None = None
     ) -> None:
         start = Moment.of_start(system)
-        self.page = Page(title, Stage.of_system(system), start, host, port)
+        self.page = Page(title, Stage.of_system(system), [start], host, port)
         self.stop_asked = False
         """Whether Stop was pressed."""
         self._latest = start

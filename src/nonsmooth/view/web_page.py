@@ -8,7 +8,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -84,15 +84,17 @@ def _free_port(host: str, port: int) -> int:
 class Page:
     """A page with a scene and a panel, kept up to date by a thread of its own."""
 
-    def __init__(self, title: str, stage: Stage, start: Moment, host: str | None, port: int | None) -> None:
+    def __init__(
+        self, title: str, stage: Stage, samples: Sequence[Moment], host: str | None, port: int | None
+    ) -> None:
         self.server = _start_server(host, port)
         gui = self.server.gui
         gui.set_panel_label(title)
         self._status = gui.add_html("")
         self.controls = gui.add_folder("Run")
         self._changed = threading.Event()
-        self.scene = Scene3D(self.server, stage, start)
-        self.moment = start
+        self.scene = Scene3D(self.server, stage, samples)
+        self.moment = samples[0]
         """What is seen."""
         self.redraw = self._changed.set
         """Have the present moment shown again, with what has been changed."""
@@ -101,7 +103,7 @@ class Page:
         self.opened = threading.Event()
         """Set once the page is open in a browser."""
         self.server.on_client_connect(self._open)
-        self._place_camera(start)
+        self._place_camera(self.moment)
         self.server.scene.on_click()(self._click)
         self._ended = threading.Event()
         self._fault: BaseException | None = None
@@ -120,7 +122,7 @@ class Page:
         """Call `tick(changed)` again and again; `changed` says that a control was moved."""
         with self.controls:
             reset = self.server.gui.add_button(
-                "Reset camera", icon=viser.Icon.CAMERA, hint="See all movable bodies"
+                "Reset camera", icon=viser.Icon.CAMERA, hint="See all movable bodies, now and over the run"
             )
         reset.on_click(lambda event: self._look_at_all(event.client))
         self._tick = tick

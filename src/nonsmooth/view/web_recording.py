@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 
+import numpy as np
 import viser
 
 from nonsmooth.errors import FileFormatError
@@ -20,6 +21,8 @@ _REFRESH_RATE = 1.0
 """How often in a second a growing file is looked at."""
 _JUMPS = {"First": -(10**9), "−1": -1, "+1": 1, "Last": 10**9}
 """Buttons, and by how many frames they go on."""
+_SAMPLES = 12
+"""Frames that the camera is chosen from."""
 
 
 class RecordingView(View):
@@ -40,9 +43,10 @@ class RecordingView(View):
                 raise FileFormatError(f"{path} has no frames yet: look again when the run has begun")
             self.playback = Playback(self._trajectory.times)
             """Which frame is due."""
-            start = Moment.of_recording(self._trajectory, 0)
+            chosen = np.unique(np.linspace(0, self.playback.last, _SAMPLES).round().astype(int))
+            samples = [Moment.of_recording(self._trajectory, int(number)) for number in chosen]
             stage = Stage.of_recording(self._trajectory)
-            self.page = Page(os.path.basename(os.fspath(path)), stage, start, host, port)
+            self.page = Page(os.path.basename(os.fspath(path)), stage, samples, host, port)
             on_failure.pop_all()
         self._lock = threading.Lock()
         self._shown = (-1, 0.0)

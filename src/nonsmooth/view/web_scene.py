@@ -7,6 +7,7 @@ one of colours. All numbers are in m and N.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,13 +25,12 @@ from nonsmooth.view.colours import (
 )
 from nonsmooth.view.geometry import (
     Part,
-    bounds_of,
     half_space_parts,
-    in_sight,
     parts_of,
     skeleton_parts,
 )
-from nonsmooth.view.web_bodies import batches_of
+from nonsmooth.view.outline import bounds_of, outline
+from nonsmooth.view.web_bodies import JOINT_COLOUR, Struts, batches_of
 from nonsmooth.view.web_lines import grid_mesh, round_length
 from nonsmooth.view.web_look import Look, linear
 from nonsmooth.view.web_marks import ContactMarks
@@ -41,7 +41,6 @@ from nonsmooth.view.web_state import ForceScale, Throttle
 Floats = NDArray[np.float64]
 
 SELECTED_COLOUR = (255, 45, 160)
-_JOINT_COLOUR = (52, 58, 66)
 _PLANE_COLOUR = (226, 230, 236)
 _GRID_COLOUR = (160, 168, 180)
 
@@ -61,12 +60,16 @@ class Shown:
 class Scene3D:
     """Shows moments of a run on a viser server."""
 
-    def __init__(self, server: viser.ViserServer, stage: Stage, start: Moment) -> None:
+    def __init__(self, server: viser.ViserServer, stage: Stage, samples: Sequence[Moment]) -> None:
+        """Take moments of the run that the camera is to have in sight, the first one first."""
         self._server = server
         self.stage = stage
-        low, high = bounds_of(start.position, stage.fixed, stage.reach)
-        self.size = float(np.linalg.norm(high - low))
-        """Diagonal in m of the box that holds the movable bodies at the start."""
+        self._samples = [(moment.position, moment.quaternion) for moment in samples]
+        lows, highs = zip(
+            *(bounds_of(place, stage.fixed, stage.reach) for place, _ in self._samples), strict=True
+        )
+        self.size = float(np.linalg.norm(np.max(highs, axis=0) - np.min(lows, axis=0)))
+        """Diagonal in m of the box that holds the movable bodies at these moments."""
         movable = stage.reach[~stage.fixed & np.isfinite(stage.reach) & (stage.reach > 0.0)]
         self.grain = min(float(np.median(movable)) if movable.size else self.size, 0.5 * self.size)
         """Radius in m of a body of middle size."""
@@ -77,6 +80,7 @@ class Scene3D:
         self._solids = [part for part in parts_of(stage.shapes, self.size) if not part.half_space]
         self._solids += skeleton_parts(stage.joints, stage.shapes, stage.count, self.size)
         self._batches = batches_of(server, stage, self._solids)
+        self._struts = Struts(server, stage, self.size)
         self._planes = _Planes(server, stage)
         self._marks = ContactMarks(server, min(self.grain, 0.1 * self.size))
         self._axes: viser.BatchedAxesHandle | None = None
@@ -89,12 +93,10 @@ class Scene3D:
         return any(self.stage.reach[body] > 0.4 * self.size for body in fixed)
 
     def camera(self, moment: Moment, aspect: float) -> Camera:
-        """Return the camera that has all movable bodies in sight; `aspect` is width by height."""
-        stage = self.stage
-        chosen = in_sight(moment.position, stage.fixed, stage.reach)
-        if not chosen.any():
-            return Camera.framing(np.zeros((1, 3)), np.ones(1), aspect)
-        return Camera.framing(moment.position[chosen], stage.reach[chosen] + 0.02 * self.size, aspect)
+        """Return the camera that has the run and this moment in sight; `aspect` is width by height."""
+        poses = [*self._samples, (moment.position, moment.quaternion)]
+        centres, radii = outline(self._solids, poses, self.stage.fixed, self.stage.reach)
+        return Camera.framing(centres, radii + 0.02 * self.size, aspect)
 
     def show(self, moment: Moment, look: Look) -> Shown:
         """Show a moment; return what legends say about it."""
@@ -110,9 +112,10 @@ class Scene3D:
         with self._server.atomic():
             self._planes.show(moment)
             places = moment.with_ground
-            rgb = linear(np.concatenate([rgb, [_JOINT_COLOUR]]))
+            rgb = linear(np.concatenate([rgb, [JOINT_COLOUR]]))
             for batch in self._batches:
                 batch.show(*places, rgb, look)
+            self._struts.show(moment, look)
             self._marks.show(self.stage, moment, look, self._forces, arrow)
             self._show_axes(moment, look.body_axes)
         return Shown(colours, self._forces, arrow, None if contacts is None else len(contacts))

@@ -16,6 +16,7 @@ from nonsmooth.model import quaternions
 from nonsmooth.model.materials import PairTable
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.system import System
+from nonsmooth.view.between import between
 from nonsmooth.view.geometry import reach_of
 
 Floats = NDArray[np.float64]
@@ -101,20 +102,7 @@ class Moment:
 
         Bodies move along straight lines and turn the shorter way; contacts are those of `before`.
         """
-
-        def mean(one: Floats | None, other: Floats | None) -> Floats | None:
-            return None if one is None or other is None else (1.0 - share) * one + share * other
-
-        one, other = before.frame, after.frame
-        opposite = np.einsum("ij,ij->i", before.quaternion, after.quaternion) < 0.0
-        same_side = np.where(opposite[:, None], -1.0, 1.0) * after.quaternion
-        turned = (1.0 - share) * before.quaternion + share * same_side
-        frame = RecordedFrame(
-            one.index, (1.0 - share) * one.time + share * other.time, mean(one.position, other.position),
-            quaternions.normalise(turned), mean(one.linear_velocity, other.linear_velocity),
-            mean(one.angular_velocity, other.angular_velocity),
-        )  # fmt: skip
-        moment = cls(frame, lambda: before.contacts)
+        moment = cls(between(before.frame, after.frame, share), lambda: before.contacts)
         moment.recorded = before
         return moment
 

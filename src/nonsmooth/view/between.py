@@ -1,0 +1,33 @@
+"""States between two recorded frames, for films and smooth playback."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.io import RecordedFrame
+
+Floats = NDArray[np.float64]
+
+
+def between(first: RecordedFrame, second: RecordedFrame, share: float) -> RecordedFrame:
+    """Return the frame at a share (0 to 1) of the way: bodies go straight and turn the shorter way."""
+
+    def mixed(a: Floats | None, b: Floats | None) -> Floats | None:
+        return None if a is None or b is None else (1.0 - share) * a + share * b
+
+    start, end = first.quaternion, second.quaternion
+    if start is not None and end is not None:
+        # q and −q are the same rotation: take the nearer one.
+        end = np.where(np.sum(start * end, axis=1, keepdims=True) < 0.0, -end, end)
+    turned = mixed(start, end)
+    if turned is not None:
+        turned /= np.linalg.norm(turned, axis=1, keepdims=True)
+    return RecordedFrame(
+        index=first.index,
+        time=(1.0 - share) * first.time + share * second.time,
+        position=mixed(first.position, second.position),
+        quaternion=turned,
+        linear_velocity=mixed(first.linear_velocity, second.linear_velocity),
+        angular_velocity=mixed(first.angular_velocity, second.angular_velocity),
+    )
