@@ -37,7 +37,7 @@ from nonsmooth.reproduce.expected import expected_seconds
 from nonsmooth.reproduce.machine import this_machine
 from nonsmooth.reproduce.parts import slug
 from nonsmooth.reproduce.pictures import WIDEST, embed
-from nonsmooth.reproduce.runs import MARKER
+from nonsmooth.reproduce.runs import BEGUN, MARKER
 from nonsmooth.reproduce.verdicts import half_last_decimal, judge_claim, judge_row
 from nonsmooth.view.overall_bar import TimeLeft, duration
 
@@ -107,7 +107,7 @@ def test_catalogue_fits_a_real_quick_run(tmp_path: Path) -> None:
     write_report(run, [part])
     report = Page(tmp_path)
     assert len(report.images) == 15  # 9 of the ball and 6 of the block, each once
-    assert "γ_n at t = 0, exact law 0.0981 0.0981 N·s" in report.words
+    assert re.search(r"γn at t = 0, exact law error \S.* 0\.0981 0\.0981 N·s", report.words)
 
 
 @pytest.mark.long
@@ -149,6 +149,26 @@ def test_numbers_that_cannot_be_judged() -> None:
     # A closed form is judged also where the paper's numbers are not
     closed = Comparison.with_closed_form("x", 5.0, 1.0, "m")
     assert judge_row(closed, in_kind=True).verdict is Verdict.DIFFERS
+
+
+@pytest.mark.parametrize(
+    ("ours", "uncertainty", "verdict"),
+    [
+        (1.001, 0.002, Verdict.CHECKED),
+        (1.001, 0.02, Verdict.CLOSE),  # it would be checked if it were exact
+        (1.05, 0.04, Verdict.CLOSE),
+        (1.0, 0.2, Verdict.UNDECIDED),  # right by luck
+        (0.62, 0.5, Verdict.UNDECIDED),
+        (0.62, 0.2, Verdict.DIFFERS),
+        (3.0, 0.5, Verdict.DIFFERS),
+    ],
+)
+def test_fitted_numbers_are_judged_with_their_interval(
+    ours: float, uncertainty: float, verdict: Verdict
+) -> None:
+    row = Comparison("order", None, ours, "", reference=1.0, uncertainty=uncertainty)
+    assert judge_row(row).verdict is verdict
+    assert entry_with([row]) is verdict
 
 
 def test_half_of_the_last_decimal() -> None:
@@ -301,6 +321,36 @@ def test_what_is_complete_is_not_run_again(tmp_path: Path) -> None:
     fresh = Reproduction(experiments, tmp_path, quick=True, fresh=True)
     assert len(fresh.left) == 2
     assert expected_seconds(fresh) == [fresh.earlier_seconds(name) for name in ("first", "second")]
+
+
+@pytest.mark.parametrize("change", ["nothing", "fresh", "form", "version", "unknown"])
+def test_unfinished_work_is_used_in_the_same_form_and_version_only(tmp_path: Path, change: str) -> None:
+    folder = tmp_path / "first"
+    long = dataclasses.replace(fake("first", raising(KeyboardInterrupt())), keeps=("kept/*.npz",))
+    with pytest.raises(KeyboardInterrupt):
+        Reproduction([long], tmp_path, quick=True).run(Diary())
+    work = folder / "kept" / "a.npz"
+    work.parent.mkdir()
+    work.write_bytes(b"")
+    if change == "version":
+        (folder / BEGUN).write_text('{"quick": true, "version": "0.0.0"}', encoding="utf-8")
+    if change == "unknown":
+        (folder / BEGUN).unlink()
+    again = Reproduction([long], tmp_path, quick=change != "form", fresh=change == "fresh")
+    with pytest.raises(KeyboardInterrupt):
+        again.run(Diary())
+    assert work.exists() == (change == "nothing")
+
+
+def test_uncertainty_is_kept_with_the_results(tmp_path: Path) -> None:
+    row = Comparison("order", None, 0.9, "", reference=1.0, uncertainty=0.2)
+
+    def run(folder: Path, quick: bool, progress: Progress) -> Summary:
+        return Summary("fit", "Nobody 2000", (row,), ()).write(folder)
+
+    found = Reproduction([Experiment("fit", "a fit", "Nobody 2000", run)], tmp_path, quick=True)
+    found.run(Diary())
+    assert found.outcomes["fit"].rows == (row,)
 
 
 def test_marker_says_form_version_time_and_machine(tmp_path: Path) -> None:

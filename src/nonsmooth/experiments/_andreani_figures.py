@@ -81,7 +81,7 @@ def growth(
             ax.loglog([at], [spent], color=look["color"], marker="x", markersize=8.0, linestyle="none")
     ax.axhline(limit, color=DARK_GREY, linewidth=0.8)
     ax.annotate(
-        f"limit {limit:g} s of wall time; a cross: not solved", (0.01, limit), (0, 4),
+        f"limit {limit:g} s of wall time; a cross: not solved", (0.99, limit), (0, 4), ha="right",
         xycoords=("axes fraction", "data"), textcoords="offset points", color=DARK_GREY,
     )  # fmt: skip
     ax.set(title="bert_oc, y(0) = (15, 5)", xlabel="steps N (5N variables)", ylabel="CPU time in s")

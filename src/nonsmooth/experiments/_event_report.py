@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,6 +50,24 @@ class Convergence:
         """Slope of log error over log step."""
         return float(np.polyfit(np.log(self.steps), np.log(self.errors), 1)[0])
 
+    @property
+    def order_uncertainty(self) -> float:
+        """Half the width of the slope's 95 % interval, from the scatter about the line; needs three steps.
+
+        Errors scatter since an error depends on where in a step an event falls.
+        """
+        from scipy.stats import linregress, t
+
+        error = linregress(np.log(self.steps), np.log(self.errors)).stderr
+        return float(t.ppf(0.975, len(self.steps) - 2) * error)
+
+
+def order_row(name: str, wanted: float, curve: Convergence, note: str = "") -> Comparison:
+    """The fitted order of time stepping with its uncertainty beside that of theory."""
+    known = f"± {curve.order_uncertainty:.2g} (95 %), {len(curve.steps)} steps"
+    row = Comparison.with_closed_form(name, wanted, curve.order, "", f"{known}; {note}" if note else known)
+    return replace(row, uncertainty=curve.order_uncertainty)
+
 
 def convergence(
     system: GeneralisedSystem,
@@ -73,7 +91,7 @@ def convergence_figure(
     for k, (label, curve) in enumerate(curves.items()):
         ax.loglog(
             curve.steps, curve.errors, color=_COLOURS[k % 4], marker=_MARKERS[k % 4], linewidth=1.6,
-            label=f"time stepping: {label}, order {curve.order:.2f}",
+            label=f"time stepping: {label}, order {curve.order:.2f} ± {curve.order_uncertainty:.2g}",
         )  # fmt: skip
     first = next(iter(curves.values()))
     ends = np.array([first.steps.min(), first.steps.max()])

@@ -42,7 +42,9 @@ def objectives(answers: Sequence[Answer], title: str) -> Figure:
     names[-1] += "+"
     ax.set_xticks(classes[::2], names)
     ax.set(
-        title=title, xlabel="⌊−log10 of the objective of problem (2)⌋", ylabel=f"instances, of {len(answers)}"
+        title=title,
+        xlabel=r"$\lfloor-\log_{10}$ of the objective of problem (2)$\rfloor$",
+        ylabel=f"instances, of {len(answers)}",
     )
     ax.legend(frameon=False, loc="upper left", fontsize="small")
     return figure
@@ -66,8 +68,8 @@ def forces(instances: Sequence[Grasp], table: Mapping[tuple[str, str], Sequence[
                 markeredgewidth=0.0, alpha=0.8, label=name,
             )  # fmt: skip
         ax.set(
-            title=f"contact {contact + 1}, where it stays closed", xlabel="c_t / (μ c_n)",
-            ylabel="c_o / (μ c_n)", xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), aspect="equal",
+            title=f"contact {contact + 1}, where it stays closed", xlabel=r"$c_t\,/\,(\mu\,c_n)$",
+            ylabel=r"$c_o\,/\,(\mu\,c_n)$", xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), aspect="equal",
         )  # fmt: skip
     legend_below(figure, 2)
     return figure

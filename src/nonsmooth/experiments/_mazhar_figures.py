@@ -44,7 +44,7 @@ def motion(case: Case, tracks: Sequence[Track]) -> Figure:
                 markevery=(offset, every), **_style(track.model),
             )  # fmt: skip
         ax.set(xlabel="time in s", ylabel=label)
-        _no_smaller_than(ax, 1e-3)
+        _no_smaller_than(ax, 0.1 if name == "spin" else 1e-3)
         if np.isfinite(case.sliding_ends):
             ax.axvline(case.sliding_ends, color=DARK_GREY, linestyle="--", linewidth=0.9, zorder=1.0)
     figure.suptitle(

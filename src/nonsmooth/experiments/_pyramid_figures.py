@@ -31,7 +31,7 @@ def directions(
 
     The push is k times the sliding friction.
     """
-    figure, (left, right) = new_axes((12.0, 4.8), columns=2)
+    figure, (left, right) = new_axes((12.0, 6.0), columns=2)
     push, fine = max(part.push for part in cubes), np.linspace(0.0, 0.5 * np.pi, 18_001)
     for part in cubes:
         if part.push == push and not part.polygon.circumscribed:
@@ -42,11 +42,10 @@ def directions(
                 label=f"{part.polygon.sides} sides",
             )  # fmt: skip
     left.set(
-        title=f"pushed cube, inscribed polygons, k = {push:g} (lines: closed form)",
+        title=f"pushed cube, inscribed, k = {push:g} (lines: closed form)",
         xlabel="direction of the push from a corner of the polygon (degrees)",
         ylabel="error of the friction's direction (degrees)",
     )
-    left.legend(frameon=False, loc="upper right")
     sides = sorted({part.polygon.sides for part in cubes})
     right.plot(
         sides, [180.0 / m for m in sides], "--", color=DARK_GREY, linewidth=1.0, label="closed form, π/m"
@@ -75,7 +74,7 @@ def directions(
     )  # fmt: skip
     right.set_xticks(sides, [str(m) for m in sides])
     right.minorticks_off()
-    right.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend_below(figure, 4)
     return figure
 
 

@@ -6,7 +6,6 @@ mass, friction, container, start and contact margin are ours; see `spheres_above
 
 from __future__ import annotations
 
-import os
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.errors import ToleranceWarning
 from nonsmooth.experiments._granular import Effort
+from nonsmooth.experiments._kept_work import keep, kept
 from nonsmooth.experiments.base import Progress
 from nonsmooth.integrators.options import StepOptions
 from nonsmooth.integrators.simulate import simulate
@@ -112,6 +112,10 @@ def settled(recipe: Recipe, folder: Path, progress: Progress) -> Settled:
     return found
 
 
+KEPT = "settled_*.npz"
+"""Pattern of the files."""
+
+
 def path_of(recipe: Recipe, folder: Path) -> Path:
     """Where a data set is kept."""
     return folder / f"settled_{recipe.name}.npz"
@@ -139,21 +143,16 @@ _NUMBERS = ("kinetic_energy", "penetration", "mean_iterations", "missed")
 
 
 def _write(path: Path, found: Settled) -> None:
-    content = {name: getattr(found, name) for name in (*_ARRAYS, *_NUMBERS)}
-    unfinished = path.with_suffix(".part.npz")
-    np.savez(unfinished, recipe=_name_of(found.recipe), **content)
-    os.replace(unfinished, path)  # a file that is there is whole
+    keep(path, _name_of(found.recipe), {name: getattr(found, name) for name in (*_ARRAYS, *_NUMBERS)})
 
 
 def _read(path: Path, recipe: Recipe) -> Settled | None:
     """The data set of a file; None where there is none of this recipe."""
-    if not path.exists():
+    content = kept(path, _name_of(recipe))
+    if content is None:
         return None
-    with np.load(path) as content:
-        if str(content["recipe"]) != _name_of(recipe):
-            return None
-        position, quaternion, linear, angular = (content[name] for name in _ARRAYS)
-        energy, penetration, iterations, missed = (float(content[name]) for name in _NUMBERS)
+    position, quaternion, linear, angular = (content[name] for name in _ARRAYS)
+    energy, penetration, iterations, missed = (float(content[name]) for name in _NUMBERS)
     return Settled(
         recipe, position, quaternion, linear, angular, energy, penetration, iterations, int(missed)
     )

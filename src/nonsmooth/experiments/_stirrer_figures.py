@@ -37,9 +37,10 @@ def torque(histories: Sequence[History]) -> Figure:
         speed.plot(each.time, each.speed, color=colour, linewidth=0.9, label=label)
     limit = histories[0].limit
     load.axhline(limit, color=DARK_GREY, linestyle="--", linewidth=1.0, label="limit of the motor")
-    load.set(xlabel="time in s", ylabel="torque in N·m", title="torque of the motor")
-    load.text(
-        0.43, 0.93, f"thin: every step\nthick: mean over {_WINDOW:g} s", transform=load.transAxes, va="top"
+    load.set(
+        xlabel="time in s",
+        ylabel="torque in N·m",
+        title=f"torque of the motor, and its mean over {_WINDOW:g} s",
     )
     speed.set(xlabel="time in s", ylabel="speed in rad/s", title="speed of the crank")
     legend_below(figure, len(histories) + 1)
@@ -70,7 +71,7 @@ def work(histories: Sequence[History]) -> Figure:
 
 def certificate(histories: Sequence[History]) -> Figure:
     """Residual, joint error and iterations of every step."""
-    figure, axes = new_axes((14.0, 4.6), columns=3)
+    figure, axes = new_axes((14.0, 5.6), columns=3)
     titles = {
         "residual": ("relative residual of every step", "residual"),
         "joint_error": ("error of the joints after every step", "largest |g| in m or rad"),

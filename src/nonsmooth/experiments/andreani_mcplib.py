@@ -36,6 +36,8 @@ from nonsmooth.complementarity.reformulation import Reformulation
 from nonsmooth.experiments import _andreani_figures as figures
 from nonsmooth.experiments import _andreani_methods as shared
 from nonsmooth.experiments._andreani_methods import Outcome
+from nonsmooth.experiments._kept_outcomes import KEPT, kept_solve
+from nonsmooth.experiments._kept_work import forget
 from nonsmooth.experiments._output import prepare_folder, save_figure, write_csv
 from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
 
@@ -79,7 +81,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
 
 
 def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
-    """Run it in given sizes."""
+    """Run it in given sizes; solves that are in the folder already are not done again."""
     prepare_folder(folder)
     solvers = shared.methods()
     total = 5 + len(solvers)
@@ -88,27 +90,27 @@ def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
     paper = solvers[PAPERS_METHOD]
     progress(1, total, "Harker's models")
     harker = [
-        _named(problem.name, PAPERS_METHOD, paper, setup.limit)[0]
+        _named(folder, problem.name, PAPERS_METHOD, paper, setup.limit)[0]
         for problem in HARKER
         if "example" in problem.name
     ]
     progress(2, total, "Scarf's equilibria")
-    scarf = {name: _named(name, PAPERS_METHOD, paper, setup.limit) for name in TABLE_1}
+    scarf = {name: _named(folder, name, PAPERS_METHOD, paper, setup.limit) for name in TABLE_1}
     progress(3, total, "Fig. 1, four families")
     families = {
-        family: _over_sizes(family, PAPERS_METHOD, paper, setup.family_sizes, setup.limit)
+        family: _over_sizes(folder, family, PAPERS_METHOD, paper, setup.family_sizes, setup.limit)
         for family in FAMILIES
     }
     growth: dict[str, list[Outcome]] = {}
     for done, (label, solver) in enumerate(solvers.items()):
         progress(4 + done, total, f"optimal control by {label}")
         known = families.get(FAMILIES[0]) if label == PAPERS_METHOD else None
-        growth[label] = known or _over_sizes(FAMILIES[0], label, solver, setup.sizes, setup.limit)
+        growth[label] = known or _over_sizes(folder, FAMILIES[0], label, solver, setup.sizes, setup.limit)
     best = _fastest(growth)
     answers = [
         outcome
         for family in FAMILIES[1:]
-        for outcome in _over_sizes(family, best, solvers[best], setup.sizes, setup.limit)
+        for outcome in _over_sizes(folder, family, best, solvers[best], setup.sizes, setup.limit)
     ]
     answers = [*growth[best], *answers]
     progress(total - 1, total, "data and figures")
@@ -124,24 +126,26 @@ def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
         *_compare_harker(harker), *_compare_scarf(scarf), *_compare_control(answers, best),
         *_compare_growth(growth, families, best, setup),
     ]  # fmt: skip
+    summary = Summary(ANDREANI_MCPLIB.name, ANDREANI_MCPLIB.paper, tuple(rows), tuple(files)).write(folder)
+    forget(folder)
     progress(total, total, "done")
-    return Summary(ANDREANI_MCPLIB.name, ANDREANI_MCPLIB.paper, tuple(rows), tuple(files)).write(folder)
+    return summary
 
 
 # ---- runs ---------------------------------------------------------------------------------------------
 
 
-def _named(name: str, label: str, solver: Solver, limit: float) -> list[Outcome]:
+def _named(folder: Path, name: str, label: str, solver: Solver, limit: float) -> list[Outcome]:
     """One method from every start of a named problem."""
     problem = NAMED[name].build()
     return [
-        shared.timed_solve(problem, start, solver, limit, (name, start_name, label))
+        kept_solve(folder, problem, start, solver, limit, (name, start_name, label))
         for start_name, start in NAMED[name].starts.items()
     ]
 
 
 def _over_sizes(
-    family: tuple[float, float], label: str, solver: Solver, sizes: Sequence[int], limit: float
+    folder: Path, family: tuple[float, float], label: str, solver: Solver, sizes: Sequence[int], limit: float
 ) -> list[Outcome]:
     """One method on the optimal control problem in growing sizes, up to the first that it does not solve.
 
@@ -158,7 +162,7 @@ def _over_sizes(
         if isinstance(solver, BoxTrustRegion) and steps > PATIENT_STEPS:
             chosen = dataclasses.replace(solver, max_products=FEW_PRODUCTS)
         names = (f"bert_oc N={steps}", f"y0=({family[0]:g}, {family[1]:g})", label)
-        found.append(shared.timed_solve(problem, start_of_family(family, steps), chosen, limit, names))
+        found.append(kept_solve(folder, problem, start_of_family(family, steps), chosen, limit, names))
         if not found[-1].solved and label != PAPERS_METHOD:
             break
     return found
@@ -328,4 +332,5 @@ ANDREANI_MCPLIB = Experiment(
     "complementarity problems of MCPLIB: Harker, Scarf, optimal control up to 70,000 variables",
     "Andreani, Friedlander, Mello and Santos §4.1, Table 1 and Fig. 1",
     run,
+    keeps=(KEPT,),
 )

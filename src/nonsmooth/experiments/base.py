@@ -29,6 +29,8 @@ class Comparison:
     """How far the two are apart, or what ours was checked against and what there is to know."""
     reference: float | None = None
     """A value that ours should have and that the paper does not print: by hand or by other means."""
+    uncertainty: float | None = None
+    """Half the width of the 95 % interval of ours where it was fitted to scattered values, in its unit."""
 
     @classmethod
     def with_paper(cls, quantity: str, paper: float, ours: float, unit: str, note: str = "") -> Comparison:
@@ -103,6 +105,8 @@ class Experiment:
 
     `quick` takes coarser grids; the numbers that are compared with the paper stay the same kind.
     """
+    keeps: tuple[str, ...] = ()
+    """Patterns of files in the folder from which a run that was interrupted goes on."""
 
 
 def _joined(first: str, second: str) -> str:

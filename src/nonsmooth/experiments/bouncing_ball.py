@@ -27,6 +27,7 @@ from nonsmooth.experiments._event_report import (
     certificate_rows,
     convergence_figure,
     energy_figure,
+    order_row,
 )
 from nonsmooth.experiments._event_timeline import mode_bars, stretch, write_convergence
 from nonsmooth.experiments._granular import Pieces
@@ -174,11 +175,7 @@ def compare(trials: Sequence[Trial], curves: dict[str, Convergence]) -> list[Com
         ]  # fmt: skip
     for name, curve in curves.items():
         note = f"from {curve.errors[0]:.2g} m at {curve.steps[0]:g} s to {curve.errors[-1]:.2g} m at "
-        rows.append(
-            Comparison(
-                f"order of time stepping, {name}", None, curve.order, "", note + f"{curve.steps[-1]:g} s"
-            )
-        )
+        rows.append(order_row(f"order of time stepping, {name}", 1.0, curve, f"{note}{curve.steps[-1]:g} s"))
     return rows
 
 

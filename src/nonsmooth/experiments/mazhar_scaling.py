@@ -63,6 +63,8 @@ class Method:
     law: str = "relaxed"
 
 
+TIMES = "times.csv"
+"""Written after every solve, and read by a run that goes on."""
 METHODS = (
     Method("APGD", APGD()),
     Method("interior point, dual", InteriorPoint(form="dual")),
@@ -186,7 +188,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
 def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
     """Run it in given sizes; what is in the folder already, of the same setup, is not computed again."""
     prepare_folder(folder)
-    path = folder / "times.csv"
+    path = folder / TIMES
     stored = _read(path)
     results = [each for each in stored if _belongs_to(each, setup)]
     others = [each for each in stored if not _belongs_to(each, setup)]
@@ -344,4 +346,5 @@ MAZHAR_SCALING = Experiment(
     "one step of 64 to 2,560 settled spheres: time of every solver over the number of contacts",
     "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.2, Figs. 5 and 6",
     run,
+    keeps=(spheres.KEPT, TIMES),
 )

@@ -395,4 +395,5 @@ MAZHAR_STATIC = Experiment(
     "one step of 320 settled spheres: objective over the iterations of APGD and of interior point",
     "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.1, Table 1 and Figs. 1–4",
     run,
+    keeps=(spheres.KEPT,),
 )

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from nonsmooth.experiments import _granular as granular
 from nonsmooth.experiments import _granular_figures as figures
+from nonsmooth.experiments._kept_histories import KEPT, kept_run
+from nonsmooth.experiments._kept_work import forget
 from nonsmooth.experiments._output import prepare_folder, save_figure, write_json
 from nonsmooth.experiments.base import Experiment, Progress, Summary
 from nonsmooth.scenes.compaction import compaction
@@ -49,7 +51,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
 
 
 def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
-    """Run it in a given size."""
+    """Run it in a given size; runs that are in the folder already are not done again."""
     prepare_folder(folder)
     more = () if setup.pictured is None else (setup.pictured,)
     pieces = granular.Pieces(progress, (len(granular.METHODS) + len(more)) * PARTS + 2)
@@ -59,8 +61,8 @@ def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
 
     def history(spheres: int, method: granular.Method) -> granular.History:
         system = compaction(spheres, slab_mass=setup.slab_mass)
-        return granular.run_method(
-            system, method, setup.duration, setup.step, setup.effort, pieces, PARTS, moments
+        return kept_run(
+            folder, system, method, setup.duration, setup.step, setup.effort, pieces, PARTS, moments
         )
 
     histories = [history(setup.spheres, method) for method in granular.METHODS]
@@ -89,6 +91,7 @@ def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
     summary = Summary(MELANZ_COMPACTION.name, MELANZ_COMPACTION.paper, tuple(rows), tuple(files)).write(
         folder
     )
+    forget(folder)
     pieces.finish()
     return summary
 
@@ -98,4 +101,5 @@ MELANZ_COMPACTION = Experiment(
     "a slab of 4,000 kg presses 1,000 spheres: force on the container and complementarity error",
     "Melanz, Mazhar and Negrut, anti-relaxation, §3.3, Figs. 9 and 10",
     run,
+    keeps=(KEPT,),
 )

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from nonsmooth.experiments import _granular as granular
 from nonsmooth.experiments import _granular_figures as figures
+from nonsmooth.experiments._kept_histories import KEPT, kept_run
+from nonsmooth.experiments._kept_work import forget
 from nonsmooth.experiments._output import prepare_folder, save_figure, write_json
 from nonsmooth.experiments.base import Experiment, Progress, Summary
 from nonsmooth.scenes.filling import filling
@@ -44,15 +46,23 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
 
 
 def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
-    """Run it in a given size."""
+    """Run it in a given size; runs that are in the folder already are not done again."""
     prepare_folder(folder)
     pieces = granular.Pieces(progress, len(granular.METHODS) * PARTS + 2)
     pieces.begin("compiling kernels, where that was not done before")
     granular.compile_kernels((filling(10), filling(100)))
     moments = [setup.duration * part for part in (0.05, 0.15, 0.25, 0.35, 0.5, 1.0)]
     histories = [
-        granular.run_method(
-            filling(setup.spheres), method, setup.duration, setup.step, setup.effort, pieces, PARTS, moments
+        kept_run(
+            folder,
+            filling(setup.spheres),
+            method,
+            setup.duration,
+            setup.step,
+            setup.effort,
+            pieces,
+            PARTS,
+            moments,
         )
         for method in granular.METHODS
     ]
@@ -71,6 +81,7 @@ def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
     ]
     rows = granular.compare(histories, setup.effort)
     summary = Summary(MELANZ_FILLING.name, MELANZ_FILLING.paper, tuple(rows), tuple(files)).write(folder)
+    forget(folder)
     pieces.finish()
     return summary
 
@@ -80,4 +91,5 @@ MELANZ_FILLING = Experiment(
     "1,000 spheres fall into a container: force on it and complementarity error, relaxed and exact",
     "Melanz, Mazhar and Negrut, anti-relaxation, §3.2, Figs. 7 and 8",
     run,
+    keeps=(KEPT,),
 )

@@ -15,6 +15,8 @@ import numpy as np
 
 from nonsmooth.experiments import _granular as granular
 from nonsmooth.experiments import _granular_figures as figures
+from nonsmooth.experiments._kept_histories import KEPT, kept_run
+from nonsmooth.experiments._kept_work import forget
 from nonsmooth.experiments._output import prepare_folder, save_figure, write_csv
 from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
 from nonsmooth.scenes.filling import filling
@@ -60,14 +62,14 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
 
 
 def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
-    """Run it in given sizes."""
+    """Run it in given sizes; runs that are in the folder already are not done again."""
     prepare_folder(folder)
     runs = setup.runs()
     pieces = granular.Pieces(progress, len(runs) * PARTS + 2)
     pieces.begin("compiling kernels, where that was not done before")
     granular.compile_kernels((filling(10), filling(100)))
     histories = [
-        granular.run_method(filling(size), method, setup.duration, setup.step, setup.effort, pieces, PARTS)
+        kept_run(folder, filling(size), method, setup.duration, setup.step, setup.effort, pieces, PARTS)
         for size, method in runs
     ]
     pieces.begin("data and figures")
@@ -78,6 +80,7 @@ def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
     ]
     rows = compare(histories, setup)
     summary = Summary(MELANZ_SCALING.name, MELANZ_SCALING.paper, tuple(rows), tuple(files)).write(folder)
+    forget(folder)
     pieces.finish()
     return summary
 
@@ -146,4 +149,5 @@ MELANZ_SCALING = Experiment(
     "fillings of 10 to 16,000 spheres: error, iterations and time against the number of contacts",
     "Melanz, Mazhar and Negrut, anti-relaxation, §3.4, Fig. 11",
     run,
+    keeps=(KEPT,),
 )

@@ -32,6 +32,7 @@ from nonsmooth.experiments._event_report import (
     certificate_rows,
     convergence_figure,
     energy_figure,
+    order_row,
 )
 from nonsmooth.experiments._event_timeline import mode_bars, stretch, write_convergence
 from nonsmooth.experiments._granular import Pieces
@@ -274,9 +275,7 @@ def compare(
                 f"angular velocity left by an impact, b/h = {slope:.3g}", max(0.0, plain), value, "", note
             )
         )
-    rows += [
-        Comparison(f"order of time stepping, {name}", None, curve.order, "") for name, curve in curves.items()
-    ]
+    rows += [order_row(f"order of time stepping, {name}", 1.0, curve) for name, curve in curves.items()]
     return rows
 
 

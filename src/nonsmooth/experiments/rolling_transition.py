@@ -28,6 +28,7 @@ from nonsmooth.experiments._event_report import (
     certificate_rows,
     convergence_figure,
     energy_figure,
+    order_row,
 )
 from nonsmooth.experiments._event_timeline import mode_bars, stretch, write_convergence
 from nonsmooth.experiments._granular import Pieces
@@ -182,14 +183,13 @@ def compare(plane: EventRun, throws: Sequence[Throw], curves: dict[str, Converge
             ),
             *certificate_rows(throw.run, f"{throw.name}: ")[:1],
         ]  # fmt: skip
-    notes = {
-        "transition in s": "it is seen at the end of a step",
-        "position in m": "second: steps are exact while it slides and while it rolls",
+    theory = {
+        "transition in s": (1.0, "it is seen at the end of a step"),
+        "position in m": (2.0, "second: steps are exact while it slides and while it rolls"),
     }
-    rows += [
-        Comparison(f"order of time stepping, {name}", None, curve.order, "", notes[name])
-        for name, curve in curves.items()
-    ]
+    for name, curve in curves.items():
+        order, why = theory[name]
+        rows.append(order_row(f"order of time stepping, {name}", order, curve, why))
     return rows
 
 
@@ -222,7 +222,7 @@ def _plane(run: EventRun) -> Figure:
 
 def _paths(throws: Sequence[Throw]) -> Figure:
     """Paths over the floor."""
-    figure, (ax,) = new_axes((8.0, 5.6))
+    figure, (ax,) = new_axes((8.0, 4.6))
     for throw, colour in zip(throws, _COLOURS, strict=True):
         times, path = throw.path()
         exact = throw.scene.position_at(times)
@@ -250,8 +250,8 @@ def _space(throws: Sequence[Throw]) -> Figure:
         off = np.abs(slip @ np.array([-first[1], first[0]]))
         right.semilogy(times, np.maximum(off, 1e-17), color=colour, linewidth=1.2)
     left.set(xlabel="time in s", ylabel=r"$|\gamma_T|$ in m/s", title="speed of the contact point")
-    right.set(xlabel="time in s", ylabel="m/s", ylim=(1e-17, 1e-12))
-    right.set_title("its component across its first direction (zero: 1e-17)")
+    right.set(xlabel="time in s", ylabel="velocity in m/s", ylim=(1e-17, 1e-12))
+    right.set_title("across its first direction (zero: 1e-17)")
     legend_below(figure, 4)
     return figure
 

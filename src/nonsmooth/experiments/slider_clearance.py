@@ -22,6 +22,7 @@ from nonsmooth.experiments._event_report import (
     convergence,
     convergence_figure,
     energy_figure,
+    order_row,
 )
 from nonsmooth.experiments._event_timeline import (
     EVENT_MARKS,
@@ -242,7 +243,7 @@ def compare(found: EventRun, tilted: EventRun, parting: Floats, curve: Convergen
             float(parting[-1, 1] / (NUDGE * MECHANISM.start()[1][0] * parting[-1, 0])), "",
             "by what the same crank speeds, kept up, would give",
         ),
-        Comparison.with_closed_form("order of time stepping", 1.0, curve.order, "", CURVE),
+        order_row("order of time stepping", 1.0, curve, CURVE),
     ]  # fmt: skip
     return rows
 

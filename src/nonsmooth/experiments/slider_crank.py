@@ -181,7 +181,7 @@ def _finest(trials: Sequence[Trial]) -> list[Trial]:
 
 def _motion(trials: Sequence[Trial]) -> Figure:
     """Slider and torque over a turn, with the closed forms behind them."""
-    figure, axes = new_axes((14.0, 4.6), columns=3)
+    figure, axes = new_axes((14.0, 5.6), columns=3)
     best = _finest(trials)[-1]
     for ax, (quantity, unit) in zip(axes, QUANTITIES.items(), strict=True):
         order = np.argsort(best.angle[quantity] % (2.0 * math.pi))
@@ -209,7 +209,7 @@ def _motion(trials: Sequence[Trial]) -> Figure:
 def _convergence(trials: Sequence[Trial]) -> Figure:
     """Largest errors against the step."""
     label = "first and second order, through the shortest step"
-    figure, axes = new_axes((14.0, 4.6), columns=3)
+    figure, axes = new_axes((14.0, 5.6), columns=3)
     for ax, (quantity, unit) in zip(axes, QUANTITIES.items(), strict=True):
         for scheme in SCHEMES:
             chosen = [trial for trial in trials if trial.scheme == scheme]

@@ -29,6 +29,7 @@ from nonsmooth.experiments._event_report import (
     certificate_rows,
     convergence_figure,
     energy_figure,
+    order_row,
 )
 from nonsmooth.experiments._event_timeline import mode_bars, stretch, write_convergence, write_events
 from nonsmooth.experiments._granular import Pieces
@@ -246,9 +247,7 @@ def compare(history: EventRun, checks: Sequence[Check], curves: dict[str, Conver
                 "normal forces and the sum of the frictions",
             ),
         ]  # fmt: skip
-    rows += [
-        Comparison(f"order of time stepping, {name}", None, curve.order, "") for name, curve in curves.items()
-    ]
+    rows += [order_row(f"order of time stepping, {name}", 1.0, curve) for name, curve in curves.items()]
     return rows
 
 

@@ -22,6 +22,7 @@ from nonsmooth.experiments._event_report import (
     convergence,
     convergence_figure,
     energy_figure,
+    order_row,
 )
 from nonsmooth.experiments._event_timeline import (
     mode_bars,
@@ -87,7 +88,7 @@ class Setup:
     """Of time stepping, in s; many, since an error depends on where in a step an event falls."""
 
 
-FULL = Setup(60, 6, tuple(2e-4 * 0.85**k for k in range(18)))
+FULL = Setup(60, 6, tuple(2e-4 * 0.925**k for k in range(36)))
 QUICK = Setup(4, 2, tuple(2e-4 * 0.7**k for k in range(4)))
 
 
@@ -286,7 +287,7 @@ def compare(found: EventRun, solution: Periodic, poisson: EventRun, curve: Conve
         _laws(cycle.run, poisson),
         *_pecking(),
         *certificate_rows(found),
-        Comparison.with_closed_form("order of time stepping", 1.0, curve.order, "", CURVE),
+        order_row("order of time stepping", 1.0, curve, CURVE),
     ]  # fmt: skip
     return rows
 

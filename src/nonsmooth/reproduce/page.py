@@ -26,6 +26,7 @@ from nonsmooth.reproduce.parts import (
 from nonsmooth.reproduce.pictures import embed
 from nonsmooth.reproduce.runs import ERROR_FILE, Outcome, Reproduction, State
 from nonsmooth.reproduce.style import STYLE
+from nonsmooth.reproduce.typography import typeset
 from nonsmooth.reproduce.verdicts import (
     MEANING,
     JudgedEntry,
@@ -44,7 +45,10 @@ of bodies is judged here on fewer; the full form is <code>nonsmooth reproduce</c
 
 _RULE = """Every verdict is computed from the numbers on this page by one rule. A number agrees if it is apart
 from the printed one by no more than 1 % of it, or by no more than half a unit of its last printed decimal; it
-is close up to 10 %. Where the value is zero, up to 1e-6 agrees and up to 1e-3 is close, in the row's unit.
+is close up to 10 %. A number that was fitted to scattered values, such as an order of convergence, has a 95 %
+interval: it agrees or is close only if all of the interval is, differs only if all of it does, and else is
+undecided. Where the value is zero, up to 10<sup>−6</sup> agrees and up to 10<sup>−3</sup> is close, in the
+unit of the row.
 Where the paper prints no number, a closed form or an independent computation takes its place, and what agrees
 with it is called checked. Printed numbers that depend on something which is not printed, or on their machine,
 are set beside ours in kind only and not judged. What a paper says in words is tested by the bounds given with
@@ -100,7 +104,7 @@ class _Page:
             f"{len(complete)} of {len(outcomes)} experiments",
             f"{duration(sum(each.seconds for each in complete))} of computing",
         )
-        meanings = ([(badge(kind), ""), (escape(meaning), "")] for kind, meaning in MEANING.items())
+        meanings = ([(badge(kind), ""), (typeset(meaning), "")] for kind, meaning in MEANING.items())
         return "\n".join(
             (
                 f"<h1 id='top'>{escape(title)}</h1>",
@@ -117,7 +121,12 @@ class _Page:
 
     def _overview(self) -> str:
         """Verdicts by paper."""
-        heads = [("paper", ""), ("figures and tables", "number"), ("in the text", "number"), ("verdicts", "")]
+        heads = [
+            ("paper", "name"),
+            ("figures and tables", "number"),
+            ("in the text", "number"),
+            ("verdicts", ""),
+        ]
         lines = []
         for paper in self.papers:
             pieces = sum(entry.is_figure_or_table for entry in paper.entries)
@@ -147,7 +156,7 @@ class _Page:
             lines.append(
                 [
                     (f"<a href='#{slug('run', name)}'>{escape(name)}</a>", ""),
-                    (escape(each.experiment.summary), ""),
+                    (typeset(each.experiment.summary), ""),
                     (badge(each.state), ""),
                     (duration(each.seconds) if math.isfinite(each.seconds) else "", "number"),
                     (escape(each.finished), ""),
@@ -179,40 +188,28 @@ class _Page:
         cards = self._all_cards((self.run.outcomes[name] for name in paper.experiments), paper.authors)
         return (
             f"<section id='{paper.name}'><h2>{escape(paper.authors)}</h2>"
-            f"<p><i>{escape(paper.title)}</i>, {escape(paper.place)}.</p>\n{entries}\n"
+            f"<p><i>{typeset(paper.title)}</i>, {typeset(paper.place)}.</p>\n{entries}\n"
             f"<h3 class='wide' id='{paper.name}-experiments'>Experiments</h3><p>{about}</p>{cards}</section>"
         )
 
     def _entry(self, paper: Paper, judged: JudgedEntry) -> str:
         entry, anchor = judged.entry, slug(paper.name, judged.entry.label)
-        ours = [self._source(each, anchor, entry.label) for each in judged.sources]
+        ours = [_whence(each) for each in judged.sources]
         if entry.remark:
-            ours.append(f"<p>{escape(entry.remark)}</p>")
+            ours.append(f"<p>{typeset(entry.remark)}</p>")
         claims = "".join(claim_item(claim) for each in judged.sources for claim in each.claims)
         said = f"<ul class='claims'>{claims}</ul>" if claims else ""
-        # Statements stand where there is room: on the left beside a picture, else on the right.
-        left, right = (said, "") if any(each.source.pictures for each in judged.sources) else ("", said)
+        pictures = "".join(
+            self._picture(each.outcome, file, anchor, entry.label)
+            for each in judged.sources
+            for file in each.source.pictures
+        )
         tables = "".join(numbers(each.rows) + _why_in_kind(each) for each in judged.sources)
         return (
             f"<article id='{anchor}'><h3>{escape(entry.label)} {badge(judged.verdict)}</h3>"
-            f"<div class='pair'><div><h4>Theirs</h4><p>{escape(entry.theirs)}</p>{left}</div>"
-            f"<div><h4>Ours</h4>{''.join(ours)}{right}</div></div>{tables}</article>"
+            f"<div class='pair'><div><h4>Theirs</h4><p>{typeset(entry.theirs)}</p>{said}</div>"
+            f"<div><h4>Ours</h4>{''.join(ours)}</div></div>{pictures}{tables}</article>"
         )
-
-    def _source(self, judged: JudgedSource, anchor: str, place: str) -> str:
-        """The pictures of a source, or where they are, and where its data are."""
-        outcome, name = judged.outcome, judged.source.experiment
-        where = f"<a href='#{slug('run', name)}'>{escape(name)}</a>"
-        if outcome.state is State.FAILED:
-            return f"<p>{where} failed: {escape(outcome.error)}</p>"
-        if outcome.state is State.NOT_RUN:
-            return f"<p>{where} was not run yet.</p>"
-        parts = [self._picture(outcome, file, anchor, place) for file in judged.source.pictures]
-        if judged.absent:
-            parts.append(f"<p>The experiment has not given: {escape(', '.join(judged.absent))}.</p>")
-        data = links(outcome, (file for file in outcome.files if not file.endswith((".png", ".md"))))
-        parts.append(f"<p class='small'>By {where} in {duration(outcome.seconds)}. Data: {data}</p>")
-        return "".join(parts)
 
     def _picture(self, outcome: Outcome, file: str, anchor: str, place: str) -> str:
         """The picture, or a link to where it was shown before."""
@@ -247,7 +244,7 @@ class _Page:
             inside = self._results(outcome, f"{place}, {experiment.name}")
         return (
             f"<article id='{anchor}'><h3>{escape(experiment.name)} {badge(outcome.state)}</h3>"
-            f"<p>{escape(experiment.summary)} <span class='pale'>({escape(experiment.paper)})</span></p>"
+            f"<p>{typeset(experiment.summary)} <span class='pale'>({typeset(experiment.paper)})</span></p>"
             f"{inside}</article>"
         )
 
@@ -268,6 +265,21 @@ class _Page:
                 folded(f"All {counted(len(rows), 'number')}", all_numbers(rows)),
             )
         )
+
+
+def _whence(judged: JudgedSource) -> str:
+    """Which experiment it is by, what that has not given, and where its data are."""
+    outcome, name = judged.outcome, judged.source.experiment
+    where = f"<a href='#{slug('run', name)}'>{escape(name)}</a>"
+    if outcome.state is State.FAILED:
+        return f"<p>{where} failed: {escape(outcome.error)}</p>"
+    if outcome.state is State.NOT_RUN:
+        return f"<p>{where} was not run yet.</p>"
+    absent = ""
+    if judged.absent:
+        absent = f"<p>The experiment has not given: {escape(', '.join(judged.absent))}.</p>"
+    data = links(outcome, (file for file in outcome.files if not file.endswith((".png", ".md"))))
+    return f"{absent}<p class='small'>By {where} in {duration(outcome.seconds)}. Data: {data}</p>"
 
 
 def _failure(outcome: Outcome) -> str:
@@ -309,4 +321,4 @@ def _machine(machine: Machine) -> str:
 def _why_in_kind(judged: JudgedSource) -> str:
     if not any(row.verdict is Verdict.IN_KIND for row in judged.rows):
         return ""
-    return f"<p class='pale small'>In kind only: {escape(judged.source.why_in_kind)}</p>"
+    return f"<p class='pale small'>In kind only: {typeset(judged.source.why_in_kind)}</p>"

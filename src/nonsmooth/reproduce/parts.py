@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from nonsmooth.reproduce.entries import Claim
 from nonsmooth.reproduce.runs import Outcome
+from nonsmooth.reproduce.typography import number, percent, typeset
 from nonsmooth.reproduce.verdicts import JudgedClaim, JudgedRow, Verdict, tally
 from nonsmooth.view.tables import counted
 
@@ -19,14 +20,13 @@ Cell = tuple[str, str]
 _OPEN_ROWS = 8
 """Tables up to this length are shown at once; of longer ones only what the paper prints."""
 _HEADS: tuple[Cell, ...] = (
-    ("quantity", ""),
+    ("quantity", "name"),
     ("paper", "number"),
     ("reference", "number"),
-    ("ours", "number"),
-    ("unit", ""),
+    ("ours", "number ours"),
+    ("unit", "unit"),
     ("apart", "number"),
     ("verdict", ""),
-    ("note", ""),
 )
 
 
@@ -41,14 +41,21 @@ def badge(verdict: str, text: str = "") -> str:
 
 
 def table(heads: Sequence[Cell], lines: Iterable[Sequence[Cell]]) -> str:
-    """A table of ready cells; without heads it begins at once."""
+    """A table of ready cells; without heads it begins at once.
+
+    Every cell knows its head: on a narrow screen a row becomes a list of them.
+    """
+    names = [content for content, _ in heads]
     head = "".join(f"<th class='{style}'>{content}</th>" for content, style in heads)
-    body = "\n".join(
-        "<tr>" + "".join(f"<td class='{style}'>{content}</td>" for content, style in line) + "</tr>"
-        for line in lines
-    )
+    body = "\n".join(f"<tr>{''.join(map(_cell, line, names or [''] * len(line)))}</tr>" for line in lines)
     above = f"<thead><tr>{head}</tr></thead>" if heads else ""
-    return f"<div class='scroll'><table>{above}<tbody>\n{body}\n</tbody></table></div>"
+    kind = " class='headed'" if heads else ""
+    return f"<div class='scroll'><table{kind}>{above}<tbody>\n{body}\n</tbody></table></div>"
+
+
+def _cell(cell: Cell, head: str) -> str:
+    content, style = cell
+    return f"<td class='{style}' data-head='{head}'>{content}</td>"
 
 
 def folded(summary: str, content: str) -> str:
@@ -75,8 +82,11 @@ def numbers(rows: Sequence[JudgedRow]) -> str:
 
 
 def all_numbers(rows: Sequence[JudgedRow]) -> str:
-    """The table of numbers."""
-    return table(_HEADS, map(_line, rows)) if rows else ""
+    """The table of numbers, without the columns that would be empty."""
+    lines = [_line(row) for row in rows]
+    full = [k for k in range(len(_HEADS)) if any(line[k][0] for line in lines)]
+    kept = ([line[k] for k in full] for line in lines)
+    return table([_HEADS[k] for k in full], kept) if rows else ""
 
 
 def claim_item(judged: JudgedClaim) -> str:
@@ -86,9 +96,9 @@ def claim_item(judged: JudgedClaim) -> str:
     if judged.values:
         low, high = min(judged.values), max(judged.values)
         found = f", found {low:.3g}" if low == high else f", found {low:.3g} to {high:.3g}"
-    tested = escape(_tested(judged.claim) + found)
+    tested = typeset(_tested(judged.claim) + found)
     return (
-        f"<li>They say: {escape(judged.claim.says)} {badge(judged.verdict, words)}<br>"
+        f"<li>They say: {typeset(judged.claim.says)} {badge(judged.verdict, words)}<br>"
         f"<span class='pale small'>{tested}</span></li>"
     )
 
@@ -105,15 +115,15 @@ def links(outcome: Outcome, files: Iterable[str]) -> str:
 
 def _line(judged: JudgedRow) -> list[Cell]:
     row = judged.row
+    note = f"<span class='note'>{typeset(row.error_or_note)}</span>" if row.error_or_note else ""
     return [
-        (escape(row.quantity), "name"),
-        (_number(row.paper), "number"),
-        (_number(row.reference), "number"),
-        (_number(row.ours), "number ours"),
-        (escape(row.unit), ""),
+        (f"{typeset(row.quantity)} {note}".strip(), "name"),
+        (number(row.paper), "number"),
+        (number(row.reference), "number"),
+        (number(row.ours), "number ours"),
+        (typeset(row.unit), "unit"),
         (_apart(judged), "number"),
         (badge(judged.verdict), ""),
-        (escape(row.error_or_note), "note"),
     ]
 
 
@@ -123,21 +133,12 @@ def _apart(judged: JudgedRow) -> str:
     if wanted is None or not math.isfinite(ours):
         return ""
     if wanted == 0.0:
-        return f"{ours:.1e}" if ours else "0"
+        return number(ours, 2)
     if judged.verdict is Verdict.IN_KIND:
-        return f"× {ours / wanted:.2g}"
-    percent = 100.0 * judged.difference
-    if percent == 0.0:
+        return f"× {number(ours / wanted, 2)}"
+    if judged.difference == 0.0:
         return "0"
-    if abs(percent) < 1e-3:
-        return "below 0.001 %"
-    return f"{percent:+.2g} %" if abs(percent) < 100.0 else f"{percent:+.0f} %"
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:.6g}".replace("-", "−") if math.isfinite(value) else "–"
+    return "below 0.001 %" if abs(judged.difference) < 1e-5 else percent(judged.difference)
 
 
 def _tested(claim: Claim) -> str:

@@ -2,7 +2,8 @@
 
 Every experiment has a folder of its own. When it is through, `done.json` is put beside its summary: the form
 (quick or full), the version of the package, the time it took and the machine. A later run of the same form
-and version finds it and does not run the experiment again.
+and version finds it and does not run the experiment again. Long experiments keep what they have done so far
+(`Experiment.keeps`), and go on with it when they are begun again in the same form and version.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from nonsmooth.experiments._output import prepare_folder, write_json, write_text
 from nonsmooth.reproduce.machine import Machine, this_machine
 
 MARKER = "done.json"
+BEGUN = "begun.json"
+"""Form and version of the run whose unfinished work is in the folder."""
 ERROR_FILE = "error.txt"
 
 
@@ -84,6 +87,7 @@ class Reproduction:
         """Look at what is there already; `fresh` forgets it."""
         self.folder = prepare_folder(folder)
         self.quick = quick
+        self.fresh = fresh
         self.experiments = tuple(experiments)
         self.machine: Machine = this_machine()
         self.outcomes: dict[str, Outcome] = {}
@@ -124,6 +128,7 @@ class Reproduction:
             prepare_folder(folder)
             for stale in (MARKER, ERROR_FILE):
                 (folder / stale).unlink(missing_ok=True)
+            self._begin(experiment)
             experiment.run(folder, self.quick, watcher.move)
             seconds = time.perf_counter() - started
             self._mark(experiment, seconds)
@@ -147,6 +152,16 @@ class Reproduction:
         return Outcome(
             experiment, State.DONE, found.rows, found.files, seconds, found.finished, found.machine
         )
+
+    def _begin(self, experiment: Experiment) -> None:
+        """Forget the unfinished work of another form or version, and all of it if the run is fresh."""
+        folder = self.folder / experiment.name
+        begun = {"quick": self.quick, "version": self.machine.packages["nonsmooth"]}
+        if self.fresh or _read_json(folder / BEGUN) != begun:
+            for pattern in experiment.keeps:
+                for path in folder.glob(pattern):
+                    path.unlink()
+        write_json(folder / BEGUN, begun)
 
     def _mark(self, experiment: Experiment, seconds: float) -> None:
         """Write the marker in one go, so that a run which is killed leaves none or a whole one."""
@@ -185,8 +200,9 @@ class Reproduction:
 
 def _row(content: Mapping[str, Any]) -> Comparison:
     ours = content["ours"]
-    paper, reference = (
-        None if content.get(name) is None else float(content[name]) for name in ("paper", "reference")
+    paper, reference, uncertainty = (
+        None if content.get(name) is None else float(content[name])
+        for name in ("paper", "reference", "uncertainty")
     )
     return Comparison(
         str(content["quantity"]),
@@ -195,6 +211,7 @@ def _row(content: Mapping[str, Any]) -> Comparison:
         str(content["unit"]),
         str(content["error_or_note"]),
         reference,
+        uncertainty,
     )
 
 

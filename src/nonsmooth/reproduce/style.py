@@ -21,21 +21,22 @@ h3 { font-size: 1.12rem; margin: 0; display: flex; gap: .7rem; align-items: cent
 h4 { font-size: .75rem; margin: 0 0 .3rem; color: #59636e; text-transform: uppercase; letter-spacing: .06em; }
 p { max-width: 56rem; margin: .4rem 0 .7rem; } .pale { color: #59636e; } .small { font-size: .86rem; }
 article { border: 1px solid #dfe3e8; border-radius: .5rem; padding: 1rem 1.2rem; margin: 1.1rem 0; }
-.pair { display: grid; grid-template-columns: minmax(15rem, 1fr) minmax(0, 2.4fr); gap: 1.6rem;
-  margin-top: .7rem; }
+.pair { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1.6rem; margin-top: .7rem; }
 article > p { max-width: none; } .wide { margin-top: 1.4rem; }
-figure { margin: 0 0 .8rem; } figcaption { font-size: .82rem; color: #59636e; }
-img { display: block; max-width: 100%; height: auto; }
+figure { margin: .6rem 0 1rem; } img { display: block; max-width: min(100%, 62rem); height: auto; }
+sub, sup { font-size: .75em; line-height: 0; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .86rem; font-variant-numeric: tabular-nums; margin: .4rem 0; }
 th, td { padding: .25rem .65rem; border-bottom: 1px solid #e6e9ed; text-align: left; vertical-align: top; }
 th { background: #f6f7f9; font-weight: 600; white-space: nowrap; }
-td.number, th.number { text-align: right; white-space: nowrap; } td.note { color: #59636e; min-width: 14rem; }
-td.ours { font-weight: 600; } td.name { min-width: 13rem; } td.pale { color: #59636e; }
+td.number, th.number { text-align: right; white-space: nowrap; } td.ours { font-weight: 600; }
+td.pale, .note { color: #59636e; } .note { display: block; font-size: .92em; overflow-wrap: anywhere; }
+.headed { width: 100%; } td.name { width: 40%; } td.unit { min-width: 3.2rem; }
 .badge { display: inline-block; font-size: .74rem; font-weight: 600; line-height: 1.35; padding: .1rem .5rem;
   border-radius: 1rem; white-space: nowrap; background: #e9ecef; color: #3d454d; }
 .agrees { background: #d3f0df; color: #0c5a33; } .close { background: #e3efd0; color: #3f5a0c; }
 .differs, .not-found { background: #fde2cf; color: #8a3a05; } .failed { background: #f8cfcf; color: #8b1010; }
+.undecided { background: #fbf0c4; color: #665200; }
 .in-kind-only { background: #dde8f8; color: #1c4377; } .checked { background: #d5eff0; color: #0b4f57; }
 .not-reproduced { background: #efe2f6; color: #5b2a78; }
 ul.claims { padding-left: 0; list-style: none; margin: .5rem 0; } ul.claims li { margin: .5rem 0; }
@@ -45,7 +46,16 @@ pre { background: #f6f7f9; padding: .7rem; overflow-x: auto; font-size: .8rem; }
 .alarm { border-color: #e3a6a6; background: #fdf1f1; } .hint { border-color: #cfd9e6; background: #f3f7fc; }
 @media (max-width: 70rem) {
   .page { display: block; } nav { position: static; height: auto; max-height: 22rem; }
-  main { padding: 1rem; } .pair { grid-template-columns: 1fr; gap: .8rem; }
+  main { padding: 1rem; }
+}
+@media (max-width: 44rem) {
+  .pair { grid-template-columns: 1fr; gap: .4rem; } article { padding: .8rem; }
+  .headed thead { display: none; } .headed tr { display: block; padding: .5rem 0; }
+  .headed tr { border-bottom: 1px solid #cfd5dc; }
+  .headed td { display: flex; flex-wrap: wrap; gap: .2rem .6rem; border: 0; padding: .05rem 0;
+    text-align: left; }
+  .headed td:empty { display: none; } .headed td.name { display: block; width: auto; padding-bottom: .2rem; }
+  .headed td:not(.name)::before { content: attr(data-head); color: #59636e; flex: 0 0 8rem; }
 }
 @media print { nav { display: none; } .page { display: block; } article { break-inside: avoid; } }
 """

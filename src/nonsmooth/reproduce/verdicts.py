@@ -4,9 +4,11 @@
 - checked: the same, where a closed form or an independent computation stands for a number the paper lacks;
 - close: apart from either by no more than 10 %;
 - differs: apart by more;
+- undecided: it was fitted to scattered values, and its 95 % interval reaches from close to differs;
 - in kind only: the paper does not print what its number depends on, so that ours is not judged;
 - no number: neither the paper nor a closed form says what it should be.
 
+A fitted number agrees or is close only if its whole 95 % interval is, and differs only if all of it does.
 Where the wanted value is zero there is no relative difference: then up to 1e-6 agrees and up to 1e-3 is
 close, in the unit of the row.
 """
@@ -37,6 +39,7 @@ class Verdict(StrEnum):
     CHECKED = "checked"
     CLOSE = "close"
     DIFFERS = "differs"
+    UNDECIDED = "undecided"
     IN_KIND = "in kind only"
     NO_NUMBER = "no number"
     NOT_FOUND = "not found"
@@ -52,6 +55,7 @@ MEANING: dict[Verdict, str] = {
     Verdict.CHECKED: "the paper prints no number; ours agree with closed forms or independent computations",
     Verdict.CLOSE: "the worst number is apart by at most 10 %",
     Verdict.DIFFERS: "a number is apart by more than 10 %, or what the paper says in words does not hold",
+    Verdict.UNDECIDED: "a number was fitted to values that scatter too much to tell whether it is close",
     Verdict.IN_KIND: "the paper's numbers depend on what it does not print: side by side, not judged",
     Verdict.NO_NUMBER: "neither the paper nor a closed form says what the number should be",
     Verdict.NOT_FOUND: "our run has not given a number or a picture that belongs here",
@@ -120,14 +124,16 @@ def judge_row(row: Comparison, in_kind: bool = False) -> JudgedRow:
         return JudgedRow(row, None, Verdict.NO_NUMBER)
     if in_kind and row.paper is not None:
         return JudgedRow(row, wanted, Verdict.IN_KIND)
-    apart = abs(row.ours - wanted)
+    apart, uncertainty = abs(row.ours - wanted), row.uncertainty or 0.0
     if wanted == 0.0:
         limits = ZERO_WITHIN, NEAR_ZERO_WITHIN
     else:
         limits = max(AGREES_WITHIN * abs(wanted), half_last_decimal(wanted)), CLOSE_WITHIN * abs(wanted)
-    if apart <= limits[0]:
+    if apart + uncertainty <= limits[0]:
         return JudgedRow(row, wanted, Verdict.CHECKED if row.paper is None else Verdict.AGREES)
-    return JudgedRow(row, wanted, Verdict.CLOSE if apart <= limits[1] else Verdict.DIFFERS)
+    if apart + uncertainty <= limits[1]:
+        return JudgedRow(row, wanted, Verdict.CLOSE)
+    return JudgedRow(row, wanted, Verdict.DIFFERS if apart - uncertainty > limits[1] else Verdict.UNDECIDED)
 
 
 def half_last_decimal(value: float) -> float:
@@ -194,6 +200,7 @@ def _verdict(entry: Entry, sources: Sequence[JudgedSource]) -> Verdict:
 _WORST_FIRST = (
     Verdict.DIFFERS,
     Verdict.NOT_FOUND,
+    Verdict.UNDECIDED,
     Verdict.IN_KIND,
     Verdict.CLOSE,
     Verdict.AGREES,
