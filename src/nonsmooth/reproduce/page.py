@@ -47,8 +47,7 @@ _RULE = """Every verdict is computed from the numbers on this page by one rule. 
 from the printed one by no more than 1 % of it, or by no more than half a unit of its last printed decimal; it
 is close up to 10 %. A number that was fitted to scattered values, such as an order of convergence, has a 95 %
 interval: it agrees or is close only if all of the interval is, differs only if all of it does, and else is
-undecided. Where the value is zero, up to 10<sup>−6</sup> agrees and up to 10<sup>−3</sup> is close, in the
-unit of the row.
+undecided. Where the value is zero, up to 1e-6 agrees and up to 1e-3 is close, in the unit of the row.
 Where the paper prints no number, a closed form or an independent computation takes its place, and what agrees
 with it is called checked. Printed numbers that depend on something which is not printed, or on their machine,
 are set beside ours in kind only and not judged. What a paper says in words is tested by the bounds given with
@@ -112,7 +111,7 @@ class _Page:
                 *_alarms(outcomes),
                 f"<p class='hint'>{_QUICK}</p>" if run.quick else "",
                 self._overview(),
-                f"<h3 class='wide' id='verdicts'>How the verdicts come about</h3><p>{_RULE}</p>",
+                f"<h3 class='wide' id='verdicts'>How the verdicts come about</h3><p>{typeset(_RULE)}</p>",
                 folded("What each verdict says of a figure or table", table((), meanings)),
                 _machine(run.machine),
                 folded("Experiments and the time they took", self._times(outcomes)),
@@ -171,7 +170,7 @@ class _Page:
             parts.append(f"<h2><a href='#{paper.name}'>{escape(paper.authors)}</a></h2><ul>")
             for judged in self.judged[paper.name]:
                 label = judged.entry.label
-                link = f"<a href='#{slug(paper.name, label)}'>{escape(label)}</a>"
+                link = f"<a href='#{slug(paper.name, label)}'>{typeset(label)}</a>"
                 parts.append(f"<li>{link}{badge(judged.verdict)}</li>")
             parts.append(f"<li><a href='#{paper.name}-experiments'>Experiments</a></li></ul>")
         if others:
@@ -206,7 +205,7 @@ class _Page:
         )
         tables = "".join(numbers(each.rows) + _why_in_kind(each) for each in judged.sources)
         return (
-            f"<article id='{anchor}'><h3>{escape(entry.label)} {badge(judged.verdict)}</h3>"
+            f"<article id='{anchor}'><h3>{typeset(entry.label)} {badge(judged.verdict)}</h3>"
             f"<div class='pair'><div><h4>Theirs</h4><p>{typeset(entry.theirs)}</p>{said}</div>"
             f"<div><h4>Ours</h4>{''.join(ours)}</div></div>{pictures}{tables}</article>"
         )

@@ -135,7 +135,7 @@ def _apart(judged: JudgedRow) -> str:
     if wanted == 0.0:
         return number(ours, 2)
     if judged.verdict is Verdict.IN_KIND:
-        return f"× {number(ours / wanted, 2)}"
+        return f"× {number(ours / wanted, 3)}"
     if judged.difference == 0.0:
         return "0"
     return "below 0.001 %" if abs(judged.difference) < 1e-5 else percent(judged.difference)
