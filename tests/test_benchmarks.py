@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,7 +16,15 @@ FOLDER = Path(__file__).parent.parent / "benchmarks"
 @pytest.fixture(autouse=True)
 def _benchmarks_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(FOLDER))
-    for name in ("_bench", "per_iteration", "choose_solver", "first_use", "joints", "complementarity"):
+    for name in (
+        "_bench",
+        "per_iteration",
+        "choose_solver",
+        "first_use",
+        "joints",
+        "complementarity",
+        "viewer",
+    ):
         sys.modules.pop(name, None)
 
 
@@ -80,3 +89,25 @@ def test_complementarity_is_measured_by_every_method(monkeypatch, capsys):
         assert sum(line.startswith(f"{label} ") for line in lines) == 2
     with_quantecon = sum(line.startswith(("definite", "degenerate")) for line in lines) == 4
     assert with_quantecon != any(line.startswith("quantecon is not installed") for line in lines)
+
+
+def test_what_the_viewer_takes_is_measured_in_a_browser(monkeypatch, capsys):
+    hint = 'the viewer in a browser needs: pip install "nonsmooth[view]" playwright, apt install chromium'
+    for package in ("viser", "playwright"):
+        pytest.importorskip(package, reason=hint)
+    if not (shutil.which("chromium") or shutil.which("google-chrome")):
+        pytest.skip(hint)
+    import viewer
+
+    monkeypatch.setattr(sys, "argv", ["viewer.py", "--spheres", "20", "--seconds", "1"])
+    viewer.main()
+    lines = capsys.readouterr().out.splitlines()
+    names = (
+        "s to open it",
+        "ms of the server for a frame",
+        "ms of scripts for a frame",
+        "pictures in a second",
+    )
+    for name in names:
+        (row,) = (line for line in lines if line.startswith(name))
+        assert float(row.split()[-1]) > 0.0
