@@ -266,7 +266,7 @@ def pressing(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) ->
         if t >= 0.05 and not pressed:
             pressed.append(t)
             for _ in range(getattr(request, "param", 1)):
-                os.kill(os.getpid(), signal.SIGINT)
+                signal.raise_signal(signal.SIGINT)
         return np.zeros((system.count, 3)), None
 
     def build() -> ns.System:

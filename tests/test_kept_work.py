@@ -37,6 +37,15 @@ def test_a_file_is_read_again_for_the_same_words_and_version_only(
     assert [each.name for each in path.parent.iterdir()] == ["it.npz"]
 
 
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"no archive at all"])
+def test_a_file_that_is_not_whole_is_computed_again(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "it.npz"
+    path.write_bytes(content)
+    assert kept(path, "this") is None
+    keep(path, "this", {"x": 1.0})
+    assert kept(path, "this") is not None
+
+
 def test_histories_come_back_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     effort = granular.Effort(1e-3, 200)
 

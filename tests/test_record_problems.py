@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 from pathlib import Path
@@ -224,7 +223,7 @@ def test_the_bar_knows_the_last_step_that_is_needed() -> None:
 def test_ctrl_c_keeps_what_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
     def press(t: float, system: ns.System) -> tuple[np.ndarray, None]:
         if t >= 0.05:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
         return np.zeros((system.count, 3)), None
 
     def build() -> ns.System:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 import sys
 import tracemalloc
 from pathlib import Path
@@ -32,7 +33,7 @@ from nonsmooth.view.colours import (
     scale_colours,
     scale_top,
 )
-from nonsmooth.view.film import Film, Pace, write_film
+from nonsmooth.view.film import Film, Pace, _Pictures, write_film
 from nonsmooth.view.gif import GifFile
 from nonsmooth.view.legend import annotate
 from nonsmooth.view.picture import Look, Painter
@@ -624,6 +625,36 @@ def test_ctrl_c_keeps_a_film_that_can_be_played(ball, tmp_path, ending):
             assert film.n_frames == 3
     else:
         assert ffmpeg.count_frames_and_secs(str(path))[0] == 3
+
+
+@pytest.mark.parametrize("ending", [".gif", ".mp4"])
+def test_ctrl_c_waits_until_a_picture_is_in_the_film(ball, tmp_path, monkeypatch, ending):
+    if ending == ".mp4":
+        ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="films in MP4: pip install 'imageio[ffmpeg]'")
+    pace = Pace(20.0)
+    path = tmp_path / f"cut{ending}"
+    take = _Pictures.take
+    taken = []
+
+    def pressed(self, add, *what):
+        def add_and_press(*arguments):
+            taken.append(1)
+            if len(taken) == 4:
+                signal.raise_signal(signal.SIGINT)
+            add(*arguments)
+
+        return take(self, add_and_press, *what)
+
+    monkeypatch.setattr(_Pictures, "take", pressed)
+    with Trajectory(ball) as trajectory:
+        times = pace.times(0.0, 0.5)
+        painter = Painter(trajectory, times, Look(**SMALL))
+        assert write_film(painter, times, path, pace) == Film(frames=4, wanted=11)
+    if ending == ".gif":
+        with Image.open(path) as film:
+            assert film.n_frames == 4
+    else:
+        assert ffmpeg.count_frames_and_secs(str(path))[0] == 4
 
 
 def test_mp4_without_imageio_says_what_to_install(ball, tmp_path, monkeypatch):

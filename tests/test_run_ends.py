@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 import nonsmooth as ns
 from nonsmooth.integrators import StepLog
 from nonsmooth.integrators.run import RunCertificate
+from nonsmooth.io._columns import Column
 from nonsmooth.io.checkpoint import read_checkpoint
 from nonsmooth.io.writer import Writer
 from nonsmooth.solvers import SolveError
@@ -118,6 +120,55 @@ def test_a_writer_that_was_interrupted_keeps_its_older_checkpoint(
             ns.simulate(heap(), 20 * STEP, STEP, record=record)
     assert read_checkpoint(f"{path}.checkpoint").memory["index"] == 4
     ns.simulate(heap(), 20 * STEP, STEP, record=record, resume=True)
+    same_as_unbroken(path, 20)
+
+
+@pytest.mark.parametrize("place", [30, 61, 62, 63, 64, 65, 66, 67, 68])
+def test_ctrl_c_inside_the_writer_waits_for_the_whole_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    path, extend, calls = tmp_path / "run.h5", Column.extend, []
+
+    def pressed(self: Column, rows: np.ndarray) -> int:
+        calls.append(1)
+        if len(calls) == place:
+            signal.raise_signal(signal.SIGINT)
+        return extend(self, rows)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Column, "extend", pressed)
+        with pytest.raises(KeyboardInterrupt):
+            ns.simulate(heap(), 20 * STEP, STEP, record=path)
+    assert len(calls) >= place
+    with ns.Trajectory(path) as kept:
+        done = kept.steps.count
+        assert len(kept) == done + 1
+        kept.contacts(-1)
+    assert 0 < done < 20
+    assert read_checkpoint(f"{path}.checkpoint").memory["index"] == done
+    ns.simulate(heap(), 20 * STEP, STEP, record=path, resume=True)
+    same_as_unbroken(path, 20)
+
+
+@pytest.mark.parametrize("place", [30, 61, 62, 63, 64, 65, 66, 67, 68])
+def test_a_step_that_cannot_be_recorded_is_not_half_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    path, extend, calls = tmp_path / "run.h5", Column.extend, []
+
+    def failing(self: Column, rows: np.ndarray) -> int:
+        calls.append(1)
+        if len(calls) == place:
+            raise MemoryError
+        return extend(self, rows)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Column, "extend", failing)
+        with pytest.raises(MemoryError):
+            ns.simulate(heap(), 20 * STEP, STEP, record=path)
+    with ns.Trajectory(path) as kept:
+        kept.contacts(-1)
+    ns.simulate(heap(), 20 * STEP, STEP, record=path, resume=True)
     same_as_unbroken(path, 20)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 import nonsmooth as ns
-from nonsmooth.errors import OptionError
+from nonsmooth.errors import FileFormatError, OptionError
 from nonsmooth.model import quaternions
 from nonsmooth.scenes import SCENES
 from nonsmooth.scenes.filling import filling
@@ -381,6 +381,26 @@ def test_recording_that_grows_is_followed(tmp_path: Path) -> None:
         ns.simulate(system, 1.0, 0.1, record=str(path), resume=True)
         wait_until(lambda: view._shown == (10, 0.0), "the last frame")
         assert not view._follow.value  # it has come to its end
+
+
+def test_recording_that_becomes_another_run_is_told(tmp_path: Path) -> None:
+    web = viewer()
+    path = tmp_path / "run.h5"
+    ns.simulate(filling(5), 1.0, 0.01, record=str(path), until=lambda frame: frame.index == 4)
+    with web.RecordingView(path, port=0) as view:
+        ns.simulate(filling(8), 1.0, 0.01, record=str(path), until=lambda frame: frame.index == 4)
+        with pytest.raises(FileFormatError, match="holds another run now: open it again"):
+            view.wait(PATIENCE)
+
+
+def test_what_goes_wrong_on_the_page_ends_the_run() -> None:
+    web = viewer()
+    with web.LiveView("ball", filling(2), port=0) as view:
+        view.page.opened.set()
+        view._pause_or_go_on()
+        view.page._tick = lambda changed: 1 / 0
+        with pytest.raises(ZeroDivisionError):
+            view.hold()
 
 
 def test_live_run_can_be_paused_stepped_and_stopped() -> None:

@@ -121,14 +121,17 @@ def run(
 
     recording = _recording(record, every, interval, reactions, resume, fresh)
     again = "with --resume in place of --fresh " if fresh else "" if resume else "with --resume "
+    older = _which_file(record) if fresh else None
 
     def kept() -> str:
-        return "nothing was recorded" if record is None or not record.exists() else f"{record} is kept"
+        if record is None or (found := _which_file(record)) is None:
+            return "nothing was recorded"
+        return f"{record} is as it was before" if found == older else f"{record} is kept"
 
     def go_on() -> str:
         if record is None:
             return "; --record FILE would keep it"
-        return f"; the same command {again}goes on" if record.exists() else ""
+        return f"; the same command {again}goes on" if _which_file(record) not in (None, older) else ""
 
     if not view and (host is not None or port is not None):
         flag = "--host" if host is not None else "--port"
@@ -192,6 +195,14 @@ def _recording(
     return choice
 
 
+def _which_file(path: Path | None) -> tuple[int, int] | None:
+    """What tells a file from the one that replaces it; None where there is none."""
+    if path is None or not path.exists():
+        return None
+    status = path.stat()
+    return status.st_ino, status.st_ctime_ns
+
+
 def _check_older(path: Path, resume: bool, fresh: bool) -> None:
     """See that the file is a recording, and that this run may go on with it or replace it."""
     from nonsmooth.io import Trajectory
@@ -203,16 +214,18 @@ def _check_older(path: Path, resume: bool, fresh: bool) -> None:
     with Trajectory(path) as old:
         done, settings = old.steps.count, old.settings
     checkpoint = checkpoint_path(path)
-    if resume and not Path(checkpoint).exists():
+    if resume and done and not Path(checkpoint).exists():
         raise OptionError(
             f"{path} has {counted(done, 'step')} but no checkpoint to go on from: put {checkpoint} back "
             "beside it, or replace the recording with --fresh in place of --resume"
         )
     if not resume and not fresh:
-        wanted = math.ceil(settings["duration"] / settings["step"] - 1e-9)
+        of = ""
+        if {"duration", "step"} <= settings.keys():
+            of = f" of {math.ceil(settings['duration'] / settings['step'] - 1e-9)}"
         raise OptionError(
-            f"{path} holds a run of {done} of {counted(wanted, 'step')} already: go on with --resume, "
-            "replace it with --fresh, or name another file"
+            f"{path} holds a run of {done}{of} steps already: go on with --resume, replace it with --fresh, "
+            "or name another file"
         )
 
 

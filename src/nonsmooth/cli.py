@@ -328,8 +328,11 @@ def _experiment(
         with compile_notice(), progress_bar(name) as progress:
             summary = REGISTRY[name].run(folder, quick, progress)
     except KeyboardInterrupt:
-        kept = sorted(file.name for file in folder.glob("*") if file.stat().st_mtime >= started)
+        written = [file for file in folder.rglob("*") if file.is_file() and file.stat().st_mtime >= started]
+        kept = sorted(file.name for file in written if file.parent == folder)
         what = f"kept {', '.join(kept)} in {folder}" if kept else "no file was written"
+        if len(written) > len(kept):
+            what = f"what is finished is kept in {folder}; the same command goes on"
         ERR.print(f"Interrupted: {what}.", soft_wrap=True)
         raise typer.Exit(130) from None
     rows = [(row.quantity, row.paper, row.ours, row.unit, row.error_or_note) for row in summary.comparisons]

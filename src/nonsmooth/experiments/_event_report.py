@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -64,6 +65,8 @@ class Convergence:
 
 def order_row(name: str, wanted: float, curve: Convergence, note: str = "") -> Comparison:
     """The fitted order of time stepping with its uncertainty beside that of theory."""
+    if not math.isfinite(curve.order_uncertainty):
+        return Comparison(name, None, curve.order, "", f"{len(curve.steps)} steps do not determine it")
     known = f"± {curve.order_uncertainty:.2g} (95 %), {len(curve.steps)} steps"
     row = Comparison.with_closed_form(name, wanted, curve.order, "", f"{known}; {note}" if note else known)
     return replace(row, uncertainty=curve.order_uncertainty)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,10 +41,13 @@ def kept(path: Path, identity: str) -> dict[str, Any] | None:
     """The content of a file; None where there is none of this identity."""
     if not path.exists():
         return None
-    with np.load(path, allow_pickle=False) as content:
-        if _IDENTITY not in content.files or str(content[_IDENTITY]) != _full(identity):
-            return None
-        return {name: content[name] for name in content.files if name != _IDENTITY}
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
+            if _IDENTITY not in content.files or str(content[_IDENTITY]) != _full(identity):
+                return None
+            return {name: content[name] for name in content.files if name != _IDENTITY}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        return None  # a power cut has left no whole file: what it held is computed again
 
 
 def _full(identity: str) -> str:

@@ -83,7 +83,7 @@ class Summary:
         write_text(named[0], complete.markdown())
         content = dataclasses.asdict(complete) | {"files": [path.name for path in complete.files]}
         for row in content["comparisons"]:
-            for name in ("ours", "reference"):
+            for name in ("ours", "reference", "uncertainty"):
                 if row[name] is not None and not math.isfinite(row[name]):
                     row[name] = None  # JSON has no NaN
         write_json(named[1], content)

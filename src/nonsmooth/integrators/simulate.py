@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from nonsmooth._interrupts import uninterrupted
 from nonsmooth._kernel_clock import work_seconds
 from nonsmooth._options import choice, whole
 from nonsmooth.errors import NonsmoothError, OptionError, ToleranceWarning
@@ -172,12 +173,13 @@ class _Keeper:
 
     def take(self, frame: Frame) -> None:
         """Record a step, and write a checkpoint if one is due."""
-        self._last = None  # whoever interrupts the writer does not know what it has done
-        self._writer.frame(frame)
-        last = self._stepper.memory(), self._writer.rows
-        if self._writer.checkpoint_due:
-            self._write(*last)
-        self._last = last
+        with uninterrupted():
+            self._last = None  # a writer that fails has done nobody knows what
+            self._writer.frame(frame)
+            last = self._stepper.memory(), self._writer.rows
+            if self._writer.checkpoint_due:
+                self._write(*last)
+            self._last = last
 
     def _save(self) -> None:
         """Write a checkpoint of the last step that was recorded; the step under way is none yet."""

@@ -171,8 +171,11 @@ class Trajectory:
         """Look at the file anew, for what has been added since; return the trajectory itself."""
         # Opened again, as refreshing a dataset of which there is a second handle gives wrong numbers
         # (HDF5 2.0), and as the file of a run that was resumed is another one of the same name.
+        before = self._root.text("fingerprint")
         self.close()
         self._open()
+        if self._root.text("fingerprint") != before:
+            raise FileFormatError(f"{self.path} holds another run now: open it again")
         return self
 
     def close(self) -> None:

@@ -103,6 +103,7 @@ class Writer:
         self._fingerprint = ""
         self._kept = 0  # frames that readers can see
         self._waiting = 0  # bytes in full chunks
+        self._whole = True  # all columns have the same steps
         self._flushed = self._saved = time.monotonic()
         self._saved_step = 0
         self._thread: ThreadPoolExecutor | None = None
@@ -177,6 +178,7 @@ class Writer:
             unknown = ", ".join(sorted(frame.numbers.keys() - set(self._numbers)))
             raise OptionError(f"numbers {unknown} of a step have no unit: name them in begin(numbers=…)")
         columns = self._columns
+        self._whole = False
         self._waiting += sum(
             columns[f"steps/{name}"].append(getattr(frame, name)) for name in STEPS if name != "status"
         )
@@ -186,6 +188,7 @@ class Writer:
         if self.recording.wants(frame.index, frame.time, frame.step):
             self._store(frame.index, frame.time, frame.step, frame, frame.contacts, frame.impulses)
             self._store_reactions(frame)
+        self._whole = True
         if time.monotonic() - self._flushed >= _FLUSH_SECONDS:
             self._submit(unfinished=True)
         elif self._waiting >= _BATCH_BYTES:
@@ -225,11 +228,15 @@ class Writer:
         self._saved_step = rows["steps"]
 
     def close(self) -> None:
-        """Write what is left and close the file; more than once does no harm."""
+        """Write what is left and close the file; more than once does no harm.
+
+        Of a step that could not be taken in, half would be left: then nothing more is written.
+        """
         if self._file is None:
             return
         try:
-            self._flush()
+            if self._whole:
+                self._flush()
         finally:
             self._end()
 
@@ -255,7 +262,7 @@ class Writer:
             if done:
                 raise OptionError(
                     f"{self._path} has {done} steps and no checkpoint to go on from: put {path} back, or "
-                    "start anew without resume"
+                    "replace the recording (record without resume; --fresh on the command line)"
                 )
             return None  # killed before its first checkpoint
         checkpoint = read_checkpoint(path)
@@ -266,7 +273,7 @@ class Writer:
         if found != self._fingerprint:
             raise OptionError(
                 f"{path} belongs to another system or records other frames and fields: resume with what the "
-                "run began with, or start anew without resume"
+                "run began with, or replace it (record without resume; --fresh on the command line)"
             )
 
     def _create(
@@ -427,5 +434,5 @@ def _check_settings(path: FilePath, was: dict[str, Any], now: dict[str, Any]) ->
         if name not in _MAY_CHANGE and was.get(name) != now.get(name):
             raise OptionError(
                 f"{path} was recorded with {name} = {was.get(name)!r}, and now it is {now.get(name)!r}: "
-                "resume with the same, or start anew without resume"
+                "resume with the same, or replace it (record without resume; --fresh on the command line)"
             )

@@ -45,13 +45,14 @@ of bodies is judged here on fewer; the full form is <code>nonsmooth reproduce</c
 
 _RULE = """Every verdict is computed from the numbers on this page by one rule. A number agrees if it is apart
 from the printed one by no more than 1 % of it, or by no more than half a unit of its last printed decimal; it
-is close up to 10 %. A number that was fitted to scattered values, such as an order of convergence, has a 95 %
-interval: it agrees or is close only if all of the interval is, differs only if all of it does, and else is
-undecided. Where the value is zero, up to 1e-6 agrees and up to 1e-3 is close, in the unit of the row.
-Where the paper prints no number, a closed form or an independent computation takes its place, and what agrees
-with it is called checked. Printed numbers that depend on something which is not printed, or on their machine,
-are set beside ours in kind only and not judged. What a paper says in words is tested by the bounds given with
-it. A figure or table gets the worst of all this; one with numbers in kind only is at best in kind."""
+is close up to 10 %. A number that was fitted to scattered values, such as an order of time stepping with
+impacts, has a 95 % interval: it agrees or is close only if all of the interval is, differs only if all of it
+does, and else is undecided. Where the value is zero, up to 1e-6 agrees and up to 1e-3 is close, in the unit
+of the row. Where the paper prints no number, a closed form or an independent computation takes its place, and
+what agrees with it is called checked. Printed numbers that depend on something which is not printed, or on
+their machine, are set beside ours in kind only and not judged. What a paper says in words is tested by the
+bounds given with it. A figure or table gets the worst of all this; one with numbers in kind only is
+at best in kind."""
 
 
 def page(run: Reproduction, papers: Sequence[Paper]) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._interrupts import uninterrupted
 from nonsmooth.errors import MissingPackageError, OptionError
 from nonsmooth.view.gif import GifFile
 from nonsmooth.view.picture import Painter
@@ -99,6 +100,7 @@ class _Pictures:
     def __init__(self, painter: Painter, times: NDArray[np.float64], progress: Progress | None) -> None:
         self._painter, self._times, self._progress = painter, times, progress
         self.done = 0
+        """How many are in the film."""
 
     def __len__(self) -> int:
         return len(self._times)
@@ -111,8 +113,17 @@ class _Pictures:
                 picture = self._painter.paint(float(time))
             except KeyboardInterrupt:
                 return
-            self.done += 1
             yield picture
+
+    def take(self, add: Callable[..., object], *what: object) -> bool:
+        """Add a picture to the film, whole; return False if Ctrl-C was pressed meanwhile."""
+        try:
+            with uninterrupted():
+                add(*what)
+                self.done += 1
+        except KeyboardInterrupt:
+            return False
+        return True
 
 
 def _write_mp4(path: Path, pictures: _Pictures, pace: Pace) -> None:
@@ -122,7 +133,8 @@ def _write_mp4(path: Path, pictures: _Pictures, pace: Pace) -> None:
     )  # fmt: skip
     with writer:
         for picture in pictures:
-            writer.append_data(picture)
+            if not pictures.take(writer.append_data, picture):
+                break
 
 
 def _write_gif(path: Path, pictures: _Pictures, pace: Pace) -> None:
@@ -135,7 +147,8 @@ def _write_gif(path: Path, pictures: _Pictures, pace: Pace) -> None:
     height, width = first.shape[:2]
     with GifFile(path, width, height) as film:
         for picture, delay in zip(chain([first], shown), np.diff(ends).tolist(), strict=False):
-            film.add(picture, delay)
+            if not pictures.take(film.add, picture, delay):
+                break
 
 
 def _imageio() -> Any:

@@ -61,10 +61,12 @@ class LiveView(View):
         """
         while not self.page.opened.wait(0.1) and not wants_stop():
             self.page.wait(0.0)
+        self.page.wait(0.0)
         if self._go_on.is_set():
             return
         self._show_last_step()
         while not self._go_on.wait(0.05) and not wants_stop():
+            self.page.wait(0.0)
             if self._single_steps:
                 self._single_steps -= 1
                 return

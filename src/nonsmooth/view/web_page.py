@@ -122,7 +122,9 @@ class Page:
         """Call `tick(changed)` again and again; `changed` says that a control was moved."""
         with self.controls:
             reset = self.server.gui.add_button(
-                "Reset camera", icon=viser.Icon.CAMERA, hint="See all movable bodies, now and over the run"
+                "Reset camera",
+                icon=viser.Icon.CAMERA,
+                hint="See all bodies, at all times",
             )
         reset.on_click(lambda event: self._look_at_all(event.client))
         self._tick = tick
