@@ -728,7 +728,10 @@ def test_runs_that_recorded_less(tmp_path: Path) -> None:
         (("--vtk", "v", "--surfaces", "mesh"), r"--surfaces mesh: did you mean meshes\?"),
         (("--gltf", "a.glb", "--colour", "mood"), "--colour mood: choose one of speed, force, body"),
         (("--csv", "t", "--every", "0"), "every is 0: give a whole number, 1 or more"),
-        (("--csv", "t", "--from", "3"), "no frame between 3 and inf s: the recording goes from 0 to 0.6 s"),
+        (
+            ("--csv", "t", "--from", "3"),
+            "no frame between 3 s and the end: the recording goes from 0 to 0.6 s",
+        ),
         (("--csv", "t", "--from", "0.5", "--to", "0.2"), "the span from 0.5 to 0.2 s is empty"),
         (("--gltf", "a.glb", "--time", "0.7"), "no frame at 0.7 s: the recording goes from 0 to 0.6 s"),
         (("--vtk", "file"), "file is a file: name a folder"),

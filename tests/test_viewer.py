@@ -377,7 +377,9 @@ def test_recording_that_grows_is_followed(tmp_path: Path) -> None:
     ns.simulate(system, 1.0, 0.1, record=str(path), until=lambda frame: frame.index == 4)
     with web.RecordingView(path, port=0) as view:
         assert view._follow.value
-        view._seek(4)
+        ns.simulate(system, 1.0, 0.1, record=str(path), resume=True, until=lambda frame: frame.index == 7)
+        wait_until(lambda: "frame 0 of 7" in view.page._status.content, "news of frames that are not seen")
+        view._seek(7)
         ns.simulate(system, 1.0, 0.1, record=str(path), resume=True)
         wait_until(lambda: view._shown == (10, 0.0), "the last frame")
         assert not view._follow.value  # it has come to its end
@@ -391,6 +393,14 @@ def test_recording_that_becomes_another_run_is_told(tmp_path: Path) -> None:
         ns.simulate(filling(8), 1.0, 0.01, record=str(path), until=lambda frame: frame.index == 4)
         with pytest.raises(FileFormatError, match="holds another run now: open it again"):
             view.wait(PATIENCE)
+
+
+def test_a_live_run_that_goes_on_has_the_curves_of_its_first_steps(heap: Path) -> None:
+    web = viewer()
+    with ns.Trajectory(heap) as trajectory, web.LiveView("heap", filling(2), port=0) as view:
+        view.recall(trajectory.steps)
+        np.testing.assert_array_equal(view._residual.points()[0], trajectory.steps["time"])
+        np.testing.assert_array_equal(view._energy.points()[1], trajectory.steps["kinetic_energy"])
 
 
 def test_what_goes_wrong_on_the_page_ends_the_run() -> None:
@@ -609,8 +619,9 @@ def test_recorded_run_plays_in_the_browser(browser: Any, heap: Path) -> None:
 
 def test_live_run_is_shown_in_the_browser(browser: Any) -> None:
     with serving(
-        "run", "slider-crank", "--duration", "1e4", "--step", "0.001", "--view", "--quiet"
-    ) as address:
+        "run", "slider-crank", "--duration", "1e4", "--step", "0.001", "--view", "--quiet",
+        last_words="Stopped on the page at t = ",
+    ) as address:  # fmt: skip
         page = Page(browser, address)
         page.wait_for_change(page.picture())  # it moves
         page.button("Pause").click()

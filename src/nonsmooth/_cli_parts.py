@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,5 +81,10 @@ def compile_notice() -> Iterator[None]:
 
 def check_target(path: Path | None) -> None:
     """Find out before a long run whether its file has a folder to go to."""
-    if path is not None and not path.absolute().parent.is_dir():
+    if path is None:
+        return
+    folder = path.absolute().parent
+    if not folder.is_dir():
         raise OptionError(f"cannot write {path}: there is no folder {path.parent}")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise OptionError(f"cannot write {path}: there is no permission to; choose another folder")

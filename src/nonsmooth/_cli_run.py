@@ -27,7 +27,7 @@ from nonsmooth._cli_scene import (
     find_scene,
     simulate_scene,
 )
-from nonsmooth._cli_view import Host, Port, live_view, stay
+from nonsmooth._cli_view import Host, Port, live_view
 from nonsmooth.errors import OptionError
 from nonsmooth.view.console import ERR, OUT
 
@@ -116,6 +116,7 @@ def run(
     apart. Ctrl-C stops after the present step: a recording is kept, and
     --resume goes on from there.
     """
+    from nonsmooth.io import Trajectory
     from nonsmooth.view.as_json import run_as_json
     from nonsmooth.view.run_tables import run_report
 
@@ -144,6 +145,9 @@ def run(
                 max_iterations=max_iterations, scheme=scheme, threads=threads, on_failure=on_failure,
             )  # fmt: skip
             page = opened.enter_context(live_view(scene, found.system, host, port)) if view else None
+            if page is not None and resume and record is not None:
+                with Trajectory(record) as before:
+                    page.recall(before.steps)
             result = simulate_scene(
                 scene, found.system, settings, option or [], kept=kept, go_on=go_on, quiet=quiet,
                 page=page, record=recording, resume=resume,
@@ -158,9 +162,11 @@ def run(
             OUT.print(run_report(result))
             if record is not None:
                 OUT.print(f"\nRecorded in {record}", soft_wrap=True)
+        if page is not None and page.stop_asked:
+            ERR.print(f"Stopped on the page at t = {result.time:.6g} s: {kept()}{go_on()}.", soft_wrap=True)
         if page is not None:
             ERR.print(f"The page stays at {page.address} (Ctrl-C ends it)", soft_wrap=True)
-            stay(page)
+            page.wait()
     if result.certificate.failed or not result.certificate.joints_held:
         raise typer.Exit(2)
 

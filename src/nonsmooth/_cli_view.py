@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,7 @@ from nonsmooth.view.console import ERR, OUT
 
 if TYPE_CHECKING:
     from nonsmooth.model import System
-    from nonsmooth.view.web import LiveView, RecordingView
+    from nonsmooth.view.web import LiveView
 
 VIEW_EXAMPLES = examples(
     ("nonsmooth view filling.h5", "play a recorded run"),
@@ -56,7 +55,7 @@ def view(
 
     with RecordingView(file, host=host, port=port) as page:
         OUT.print(f"{file} is shown at {page.address} (Ctrl-C ends it)", soft_wrap=True)
-        stay(page)
+        page.wait()
 
 
 def live_view(name: str, system: System, host: str | None, port: int | None) -> LiveView:
@@ -66,9 +65,3 @@ def live_view(name: str, system: System, host: str | None, port: int | None) -> 
     page = LiveView(name, system, host=host, port=port)
     ERR.print(f"Open {page.address} in a browser: the run begins then.", soft_wrap=True)
     return page
-
-
-def stay(page: LiveView | RecordingView) -> None:
-    """Keep a page until Ctrl-C."""
-    with contextlib.suppress(KeyboardInterrupt):
-        page.wait()

@@ -96,4 +96,4 @@ def watch_compilation(announce: Callable[[str], None]) -> Iterator[None]:
             yield
     finally:
         if watch.done:
-            announce(f"Kernels compiled in {watch.duration:.1f} s; they are kept, and not compiled again.")
+            announce(f"Kernels compiled in {watch.duration:.1f} s; they are kept for next time.")

@@ -40,7 +40,9 @@ class Selection:
         """Return the numbers of the frames that have these times (s); none at all is an error."""
         chosen = self.inside(times)[:: self.every]
         if not len(chosen):
-            raise OptionError(f"there is no frame between {self.start:g} and {self.end:g} s: {_span(times)}")
+            first = f"{self.start:g} s" if math.isfinite(self.start) else "the beginning"
+            last = f"{self.end:g} s" if math.isfinite(self.end) else "the end"
+            raise OptionError(f"there is no frame between {first} and {last}: {_span(times)}")
         return [int(number) for number in chosen]
 
     def inside(self, times: Floats) -> NDArray[np.intp]:

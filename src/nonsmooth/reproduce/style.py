@@ -52,10 +52,10 @@ pre { background: #f6f7f9; padding: .7rem; overflow-x: auto; font-size: .8rem; }
   .pair { grid-template-columns: 1fr; gap: .4rem; } article { padding: .8rem; }
   .headed thead { display: none; } .headed tr { display: block; padding: .5rem 0; }
   .headed tr { border-bottom: 1px solid #cfd5dc; }
-  .headed td { display: flex; flex-wrap: wrap; gap: .2rem .6rem; border: 0; padding: .05rem 0;
-    text-align: left; }
+  .headed td, .headed td.number { display: block; border: 0; padding: .05rem 0; text-align: left; }
   .headed td:empty { display: none; } .headed td.name { display: block; width: auto; padding-bottom: .2rem; }
-  .headed td:not(.name)::before { content: attr(data-head); color: #59636e; flex: 0 0 8rem; }
+  .headed td:not(.name)::before { content: attr(data-head); color: #59636e;
+    display: inline-block; width: 8.6rem; }
 }
 @media print { nav { display: none; } .page { display: block; } article { break-inside: avoid; } }
 """

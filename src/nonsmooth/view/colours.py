@@ -53,6 +53,9 @@ class ContactState(IntEnum):
     """There is no force."""
 
 
+JOINT_COLOUR = (52, 58, 66)
+AT_REST = 1e-3
+"""A body that goes a smaller share of the scene in a second is at rest."""
 CONTACT_COLOURS: dict[ContactState, tuple[int, int, int]] = {
     ContactState.STICK: (31, 120, 60),
     ContactState.SLIDE: (214, 39, 40),

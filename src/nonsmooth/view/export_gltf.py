@@ -7,11 +7,10 @@ from typing import Any
 
 from nonsmooth.io.gltf_files import Colour, GltfScene
 from nonsmooth.io.trajectory import Trajectory
-from nonsmooth.view.colours import ColourBy, body_colours
+from nonsmooth.view.colours import JOINT_COLOUR, ColourBy, body_colours
 from nonsmooth.view.export_surfaces import drawn_parts, pose, shaded_mesh, shaded_sphere
 from nonsmooth.view.geometry import Part
 
-JOINT_COLOUR: Colour = (52, 58, 66)
 """Of joints, which are no bodies."""
 
 

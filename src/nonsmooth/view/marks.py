@@ -19,15 +19,22 @@ from nonsmooth.view.colours import (
     number_text,
     scale_top,
 )
+from nonsmooth.view.contact_forces import (
+    FORCE_COLOUR,
+    LEAST_ARROW,
+    LEAST_CHAIN,
+    arrow_length,
+    chain_ends,
+    force_on_movable,
+)
 from nonsmooth.view.legend import Key
 from nonsmooth.view.raster import Solids, arrows, rods
 
 Floats = NDArray[np.float64]
 States = NDArray[np.int32]
 
-_FORCE_COLOUR = (196, 49, 38)
 _CHAIN_COLOUR = (150, 24, 58)
-MARK_COLOURS = (_FORCE_COLOUR, _CHAIN_COLOUR, *CONTACT_COLOURS.values())
+MARK_COLOURS = (FORCE_COLOUR, _CHAIN_COLOUR, *CONTACT_COLOURS.values())
 """Of arrows, of chains, and of contacts in each state."""
 _LONGEST = 1.6
 """Arrows and lines grow with the force up to this many times the force in the legend."""
@@ -62,7 +69,7 @@ class Marks:
         self._unit = scale_top(np.concatenate([np.zeros(0), *forces]))
         sizes = reach[~self._fixed & np.isfinite(reach)]
         body_size = float(np.median(sizes)) if sizes.size else diagonal
-        self._length = min(0.2 * diagonal, 2.5 * body_size)
+        self._length = arrow_length(body_size, diagonal)
         self._thickness = min(0.012 * diagonal, 0.3 * body_size)
 
     def solids(self, contacts: RecordedContacts, position: Floats) -> Solids:
@@ -87,7 +94,7 @@ class Marks:
             wide = 2.0 * self._thickness * pixels
             keys.append(Key(f"normal force {force}", _CHAIN_COLOUR, "line", thickness=wide))
         if "forces" in self._shown:
-            keys.append(Key(f"contact force {force}", _FORCE_COLOUR, "arrow", length=self._length * pixels))
+            keys.append(Key(f"contact force {force}", FORCE_COLOUR, "arrow", length=self._length * pixels))
         if "contacts" in self._shown:
             states = np.zeros(0, dtype=np.int32) if contacts is None else self._states(contacts)
             keys += [
@@ -105,18 +112,14 @@ class Marks:
         """Lines between the centres of bodies; they end at the contact where a body is fixed."""
         normal = np.abs(np.einsum("ij,ij->i", contacts.force, contacts.normal))
         share = np.minimum(normal / self._unit, _LONGEST)
-        seen = share > 0.02
-        ends = np.where(
-            self._fixed[contacts.bodies][..., None], contacts.point[:, None], position[contacts.bodies]
-        )[seen]
+        seen = share >= LEAST_CHAIN
+        ends = chain_ends(contacts, self._fixed, position)[seen]
         return rods(ends[:, 0], ends[:, 1], self._thickness * share[seen], self._owner + 1)
 
     def _arrows(self, contacts: RecordedContacts) -> Solids:
-        """Forces on body B, or on body A where B is fixed and A is not."""
-        still = self._fixed[contacts.bodies]
-        force = np.where(still[:, 1] & ~still[:, 0], -1.0, 1.0)[:, None] * contacts.force
+        force = force_on_movable(contacts, self._fixed)
         size = np.linalg.norm(force, axis=1)
-        seen = size > 0.01 * self._unit
+        seen = size > LEAST_ARROW * self._unit
         length = self._length * np.minimum(size[seen] / self._unit, _LONGEST)
         start = contacts.point[seen]
         end = start + force[seen] * (length / size[seen])[:, None]

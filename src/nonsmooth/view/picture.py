@@ -21,6 +21,8 @@ from nonsmooth.io import RecordedContacts, RecordedFrame, Trajectory
 from nonsmooth.view.between import between
 from nonsmooth.view.camera import Camera, View
 from nonsmooth.view.colours import (
+    AT_REST,
+    JOINT_COLOUR,
     ColourBy,
     Colours,
     body_colours,
@@ -43,7 +45,6 @@ from nonsmooth.view.raster import PLANE_COLOUR, Assembly, Canvas, Layer, Palette
 
 Floats = NDArray[np.float64]
 
-_JOINT_COLOUR = (52, 58, 66)
 _GLASS_OPACITY = 0.22
 _HIDING = 0.03
 """A fixed body is drawn as glass if it hides this part of the pixels of movable bodies."""
@@ -230,8 +231,7 @@ class Painter:
                 body_values(self.look.colour, moment.frame, moment.contacts, len(self._fixed))[~self._fixed]
                 for moment in samples
             ]
-            # A body that needs a quarter of an hour to cross the scene is at rest.
-            least = 1e-3 * self._diagonal if self.look.colour is ColourBy.SPEED else 0.0
+            least = AT_REST * self._diagonal if self.look.colour is ColourBy.SPEED else 0.0
             self._scale_top = scale_top(np.concatenate(values), least)
         contacts = [moment.contacts for moment in samples if moment.contacts is not None]
         shown = frozenset(name for name in ("forces", "chains", "contacts") if getattr(self.look, name))
@@ -277,7 +277,7 @@ class Painter:
         self._plane_bodies = np.zeros(count, dtype=bool)
         self._plane_bodies[[part.body for part in planes]] = True
         # After the bodies: joints, and what is drawn of contacts.
-        self._extra = np.array([_JOINT_COLOUR, *MARK_COLOURS], dtype=np.uint8)
+        self._extra = np.array([JOINT_COLOUR, *MARK_COLOURS], dtype=np.uint8)
         self._owners = count + len(self._extra)
 
     # ---- for every picture --------------------------------------------------------------------------

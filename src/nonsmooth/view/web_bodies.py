@@ -12,6 +12,7 @@ import viser
 from numpy.typing import NDArray
 
 from nonsmooth.model import quaternions
+from nonsmooth.view.colours import JOINT_COLOUR
 from nonsmooth.view.geometry import Part, sphere_mesh, struts
 from nonsmooth.view.web_lines import edge_mesh
 from nonsmooth.view.web_look import Look, Pixels, linear
@@ -19,7 +20,6 @@ from nonsmooth.view.web_stage import Moment, Stage
 
 Floats = NDArray[np.float64]
 
-JOINT_COLOUR = (52, 58, 66)
 _EDGE_COLOUR = (140, 146, 156)
 _FINENESS = ((300, 3), (3_000, 2), (100_000, 1))
 """Up to so many spheres each is an icosahedron whose faces are cut so often; beyond, it is not cut."""

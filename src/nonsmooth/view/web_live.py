@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+import numpy as np
 import viser
+from numpy.typing import NDArray
 
 from nonsmooth.integrators.frame import Frame
 from nonsmooth.model.system import System
 from nonsmooth.view.web_page import FRAME_RATE, Page, View
 from nonsmooth.view.web_stage import Moment, Stage
 from nonsmooth.view.web_state import GrowingCurve, Throttle
+
+Floats = NDArray[np.float64]
 
 
 class LiveView(View):
@@ -53,6 +57,12 @@ class LiveView(View):
         self.page.start(self._tick)
 
     # ---- called by the run
+
+    def recall(self, steps: Mapping[str, Floats]) -> None:
+        """Take the curves of the steps before a run that goes on."""
+        self._residual.extend(steps["time"], steps["residual"])
+        if "kinetic_energy" in steps:
+            self._energy.extend(steps["time"], steps["kinetic_energy"])
 
     def hold(self, wants_stop: Callable[[], bool] = lambda: False) -> None:
         """Come back when the page has been opened in a browser and is not paused.

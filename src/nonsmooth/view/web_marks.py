@@ -7,17 +7,15 @@ import viser
 from numpy.typing import NDArray
 
 from nonsmooth.view.colours import CONTACT_COLOURS, contact_friction, contact_states
+from nonsmooth.view.contact_forces import FORCE_COLOUR, LEAST_ARROW, chain_ends, force_on_movable
 from nonsmooth.view.web_look import Look, linear
 from nonsmooth.view.web_stage import Moment, Stage
 from nonsmooth.view.web_state import CHAIN_CLASSES, ForceScale, chain_class
 
 Floats = NDArray[np.float64]
 
-ARROW_COLOUR = (196, 49, 38)
 CHAIN_COLOURS = ((244, 190, 110), (240, 150, 70), (222, 100, 55), (190, 55, 60), (140, 20, 60))
 """Of the force chains, from the weakest class to the strongest."""
-_LEAST_SHOWN = 0.01
-"""Share of the force scale below which there is no arrow."""
 
 
 class ContactMarks:
@@ -33,7 +31,7 @@ class ContactMarks:
         vertices, faces = arrow_mesh()
         self._arrows = scene.add_batched_meshes_simple(
             "/contacts/arrows", vertices, faces, np.zeros((0, 4)), none, batched_scales=np.zeros(0),
-            batched_colors=linear(ARROW_COLOUR), lod="off", cast_shadow=False, receive_shadow=False,
+            batched_colors=linear(FORCE_COLOUR), lod="off", cast_shadow=False, receive_shadow=False,
             visible=False,
         )  # fmt: skip
         self._chains = [
@@ -61,40 +59,21 @@ class ContactMarks:
             self._points.points = contacts.point.astype(np.float32)
             self._points.colors = palette[states]
         if look.force_arrows:
-            force = force_on_movable(stage, moment)
+            force = force_on_movable(contacts, stage.fixed)
             size = np.linalg.norm(force, axis=1)
-            pushing = size > _LEAST_SHOWN * scale.top
+            pushing = size > LEAST_ARROW * scale.top
             self._arrows.batched_positions = contacts.point[pushing].astype(np.float32)
             self._arrows.batched_wxyzs = along(force[pushing] / size[pushing, None]).astype(np.float32)
             self._arrows.batched_scales = (arrow * size[pushing] / scale.top).astype(np.float32)
             self._arrows.visible = bool(pushing.any())
         if look.force_chains:
             classes = chain_class(np.einsum("ij,ij->i", contacts.force, contacts.normal), scale.top)
-            lines = chain_lines(stage, moment).astype(np.float32)
+            lines = chain_ends(contacts, stage.fixed, moment.position).astype(np.float32)
             for k, chain in enumerate(self._chains):
                 here = classes == k
                 chain.visible = bool(here.any())
                 if chain.visible:
                     chain.points = lines[here]
-
-
-def force_on_movable(stage: Stage, moment: Moment) -> Floats:
-    """Return the contact forces (c, 3) in N on body B, or on body A where B is fixed and A is not."""
-    contacts = moment.contacts
-    assert contacts is not None
-    fixed = stage.fixed[contacts.bodies]
-    return np.asarray(np.where((fixed[:, 1] & ~fixed[:, 0])[:, None], -contacts.force, contacts.force))
-
-
-def chain_lines(stage: Stage, moment: Moment) -> Floats:
-    """Return the line (c, 2, 3) of every contact between the centres of its bodies.
-
-    A fixed body has no centre that means anything: there the line ends at the contact point.
-    """
-    contacts = moment.contacts
-    assert contacts is not None
-    ends = moment.position[contacts.bodies]
-    return np.where(stage.fixed[contacts.bodies][..., None], contacts.point[:, None], ends)
 
 
 def along(direction: Floats) -> Floats:

@@ -198,9 +198,7 @@ class Page:
 
     def _click(self, event: viser.SceneClickEvent) -> None:
         origin, direction = np.array(event.ray_origin), np.array(event.ray_direction)
-        body = self.scene.pick(self.moment, origin, direction)
-        if body is not None:
-            self.panel.select(body)
+        self.panel.select(self.scene.pick(self.moment, origin, direction))
 
 
 class View:
@@ -216,8 +214,9 @@ class View:
     def wait(self, seconds: float = np.inf) -> None:
         """Keep the page for so long, or until Ctrl-C; what went wrong on it is raised here."""
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0.0:
-            self.page.wait(min(left, 0.2))
+        with contextlib.suppress(KeyboardInterrupt):
+            while (left := end - time.monotonic()) > 0.0:
+                self.page.wait(min(left, 0.2))
 
     def close(self) -> None:
         """End the page."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from html import escape
@@ -23,12 +24,13 @@ from nonsmooth.view.colours import (
     number_text,
     scale_colours,
 )
+from nonsmooth.view.contact_forces import FORCE_COLOUR, LEAST_CHAIN
 from nonsmooth.view.web_look import Look
-from nonsmooth.view.web_marks import ARROW_COLOUR, CHAIN_COLOURS
+from nonsmooth.view.web_marks import CHAIN_COLOURS
 from nonsmooth.view.web_plots import small_plot
 from nonsmooth.view.web_scene import Shown
 from nonsmooth.view.web_stage import Moment, Stage
-from nonsmooth.view.web_state import CHAIN_CLASSES, FAINTEST, GrowingCurve
+from nonsmooth.view.web_state import CHAIN_CLASSES, GrowingCurve
 
 Floats = NDArray[np.float64]
 
@@ -47,6 +49,7 @@ class Panel:
     ) -> None:
         self._stage = stage
         self._changed = changed
+        self._lock = threading.Lock()  # viser calls from several threads
         self.look = Look(fixed_opacity=_GLASS if encloses else 1.0)
         """What is to be seen."""
         gui = server.gui
@@ -95,7 +98,8 @@ class Panel:
 
     def select(self, body: int | None) -> None:
         """Select a body, or none."""
-        self.look = replace(self.look, selected=body)
+        with self._lock:
+            self.look = replace(self.look, selected=body)
         self._unselect.visible = body is not None
         if body is None:
             self._selected.content = _small("Click a body to see its numbers.")
@@ -121,6 +125,11 @@ class Panel:
     def _take(self, event: viser.GuiEvent[Any]) -> None:
         if event.client is None:
             return  # we moved it ourselves
+        with self._lock:
+            self._read_controls()
+        self._changed()
+
+    def _read_controls(self) -> None:
         marks = self._points.value or self._arrows.value or self._chains.value
         if marks != self.look.marks:  # marks lie inside bodies
             self._opacity.value = _SEE_THROUGH if marks else 1.0  # type: ignore[misc]
@@ -137,7 +146,6 @@ class Panel:
             fixed_opacity=self._fixed_opacity.value,
             arrow_length=self._length.value,
         )
-        self._changed()
 
 
 # ---- legends ----------------------------------------------------------------------------------------
@@ -186,11 +194,11 @@ def _force_legend(look: Look, shown: Shown) -> str:
     top = shown.forces.top
     if look.force_arrows and top > 0.0:
         lines.append(
-            _swatch(ARROW_COLOUR, f"{number_text(shown.arrow_length)} m long: {number_text(top)} N", "0.25em")
+            _swatch(FORCE_COLOUR, f"{number_text(shown.arrow_length)} m long: {number_text(top)} N", "0.25em")
         )
     if look.force_chains and top > 0.0:
         for k in range(CHAIN_CLASSES):
-            low, high = top * max(k / CHAIN_CLASSES, FAINTEST), top * (k + 1) / CHAIN_CLASSES
+            low, high = top * max(k / CHAIN_CLASSES, LEAST_CHAIN), top * (k + 1) / CHAIN_CLASSES
             last = k == CHAIN_CLASSES - 1
             said = (
                 f"{number_text(low)} N and more" if last else f"{number_text(low)} to {number_text(high)} N"

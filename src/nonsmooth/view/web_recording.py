@@ -145,7 +145,7 @@ class RecordingView(View):
             return
         with self._lock:
             self.playback.extend(self._trajectory.times, now)
-        self._read = {}  # the run may have begun anew
+        self._read, self._shown = {}, (-1, 0.0)  # the run may have begun anew; plots and numbers have grown
         self._slider.max = max(self.playback.last, 1)
         self._read_curves()
         self._follow.value = self._growing  # type: ignore[misc]

@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 from nonsmooth.model import shapes as kinds
 from nonsmooth.view.camera import FIELD_OF_VIEW, Camera
 from nonsmooth.view.colours import (
+    AT_REST,
+    JOINT_COLOUR,
     ColourBy,
     Colours,
     body_colours,
     body_values,
     scale_top,
 )
+from nonsmooth.view.contact_forces import arrow_length
 from nonsmooth.view.geometry import (
     Part,
     half_space_parts,
@@ -30,7 +33,7 @@ from nonsmooth.view.geometry import (
     skeleton_parts,
 )
 from nonsmooth.view.outline import bounds_of, outline
-from nonsmooth.view.web_bodies import JOINT_COLOUR, Struts, batches_of
+from nonsmooth.view.web_bodies import Struts, batches_of
 from nonsmooth.view.web_lines import grid_mesh, round_length
 from nonsmooth.view.web_look import Look, linear
 from nonsmooth.view.web_marks import ContactMarks
@@ -108,7 +111,7 @@ class Scene3D:
         contacts = moment.contacts if look.marks else None
         if contacts is not None and len(contacts):
             self._forces = self._forces.including(np.linalg.norm(contacts.force, axis=1))
-        arrow = look.arrow_length * min(2.5 * self.grain, 0.2 * self.size)
+        arrow = look.arrow_length * arrow_length(self.grain, self.size)
         with self._server.atomic():
             self._planes.show(moment)
             places = moment.with_ground
@@ -133,8 +136,7 @@ class Scene3D:
         if by is ColourBy.BODY or missing:
             return body_colours(ColourBy.BODY, frame, None, fixed)
         values = body_values(by, frame, contacts, self.stage.count)[~fixed]
-        # A body that needs a quarter of an hour to cross the scene is at rest.
-        least = 1e-3 * self.size if by is ColourBy.SPEED else 0.0
+        least = AT_REST * self.size if by is ColourBy.SPEED else 0.0
         top = self._scale_tops.get(by, 0.0)
         if np.any(values > top):
             top = self._scale_tops[by] = max(top, scale_top(values, least))

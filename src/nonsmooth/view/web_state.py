@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth.view.contact_forces import LEAST_CHAIN
+
 Floats = NDArray[np.float64]
 
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -172,8 +174,6 @@ class ForceScale:
 
 CHAIN_CLASSES = 5
 """Thicknesses of force chains: a batch of lines has one."""
-FAINTEST = 0.02
-"""Share of the scale below which a contact is no part of a chain."""
 
 
 def chain_class(force: Floats, top: float) -> NDArray[np.int64]:
@@ -186,4 +186,4 @@ def chain_class(force: Floats, top: float) -> NDArray[np.int64]:
         return np.full(len(force), -1, dtype=np.int64)
     share = force / top
     classes = np.clip((CHAIN_CLASSES * share).astype(np.int64), 0, CHAIN_CLASSES - 1)
-    return np.where(share >= FAINTEST, classes, -1)
+    return np.where(share >= LEAST_CHAIN, classes, -1)

@@ -1,0 +1,39 @@
+"""How forces of contacts are shown, in pictures and in the browser alike."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.io import RecordedContacts
+
+Floats = NDArray[np.float64]
+
+FORCE_COLOUR = (196, 49, 38)
+LEAST_ARROW = 0.01
+"""Share of the force scale below which there is no arrow."""
+LEAST_CHAIN = 0.02
+"""Share of the force scale below which a contact is no part of a chain."""
+
+
+def force_on_movable(contacts: RecordedContacts, fixed: NDArray[np.bool_]) -> Floats:
+    """Return the contact forces (c, 3) in N on body B, or on body A where B is fixed and A is not."""
+    still = fixed[contacts.bodies]
+    return np.asarray(np.where((still[:, 1] & ~still[:, 0])[:, None], -contacts.force, contacts.force))
+
+
+def chain_ends(contacts: RecordedContacts, fixed: NDArray[np.bool_], position: Floats) -> Floats:
+    """Return the line (c, 2, 3) in m of every contact between the centres of its bodies.
+
+    A fixed body has no centre that means anything: there the line ends at the contact point.
+    """
+    still = fixed[contacts.bodies][..., None]
+    return np.where(still, contacts.point[:, None], position[contacts.bodies])
+
+
+def arrow_length(body_size: float, diagonal: float) -> float:
+    """Return how long in m the arrow of the force at the top of the scale is.
+
+    `body_size` is the radius of a body of middle size, `diagonal` that of the scene, both in m.
+    """
+    return min(2.5 * body_size, 0.2 * diagonal)
