@@ -6,7 +6,7 @@ from nonsmooth.reproduce.runs import Reproduction
 
 _QUICK_AND_FULL: dict[str, tuple[float, float]] = {
     "melanz-ball": (10.0, 10.0),
-    "melanz-filling": (15.0, 600.0),
+    "melanz-filling": (15.0, 370.0),
     "melanz-compaction": (25.0, 3600.0),
     "melanz-scaling": (10.0, 3600.0),
     "stirrer": (30.0, 150.0),
@@ -20,8 +20,8 @@ _QUICK_AND_FULL: dict[str, tuple[float, float]] = {
     "iftomm-bricard": (25.0, 40.0),
     "iftomm-governor": (25.0, 130.0),
     "mazhar-static": (20.0, 140.0),
-    "mazhar-scaling": (20.0, 3600.0),
-    "mazhar-dynamics": (90.0, 120.0),
+    "mazhar-scaling": (20.0, 2900.0),
+    "mazhar-dynamics": (90.0, 100.0),
     "rolling-transition": (15.0, 30.0),
     "studer-block": (10.0, 30.0),
     "studer-load": (35.0, 75.0),
@@ -38,7 +38,7 @@ _QUICK_AND_FULL: dict[str, tuple[float, float]] = {
 }
 """Seconds by experiment on one core; only how they compare matters.
 
-Measured and rounded; guessed for the full form of `melanz-*`, `mazhar-scaling` and `mazhar-dynamics`.
+Measured and rounded; guessed for the full forms of `melanz-compaction` and `melanz-scaling`.
 """
 _OTHERS = (15.0, 60.0)
 
