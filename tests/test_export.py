@@ -579,6 +579,17 @@ def test_every_column_has_its_unit(tables: dict[str, pd.DataFrame]) -> None:
     assert (columns["meaning"] != "").all()
 
 
+def test_ctrl_c_names_what_was_not_begun(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupt_at(monkeypatch, vtk_module, "write_polydata", 19)
+    targets = [tmp_path / name for name in ("vtk", "csv", "end.glb")]
+    result = run("export", recording, "--vtk", targets[0], "--csv", targets[1], "--gltf", targets[2])
+    said = " ".join(result.stderr.split())
+    assert f"3 of 7 frames kept in {targets[0]}; nothing in {targets[1]}, {targets[2]}." in said
+    assert [target.exists() for target in targets] == [True, False, False]
+
+
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_ctrl_c_keeps_whole_rows(
     recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str

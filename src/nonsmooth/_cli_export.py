@@ -117,17 +117,21 @@ def export(
         -math.inf if start is None else start, math.inf if end is None else end, 1 if every is None else every
     )
     with Trajectory(file) as trajectory:
+        writers: list[tuple[Path, Callable[..., list[Path]]]] = []
         if vtk is not None:
-            _write_series(vtk, partial(export_vtk, trajectory, vtk, selection, surfaces=shapes), quiet)
+            writers.append((vtk, partial(export_vtk, trajectory, vtk, selection, surfaces=shapes)))
         for folder, form in ((csv, TableForm.CSV), (parquet, TableForm.PARQUET)):
             if folder is not None:
-                _write_series(folder, partial(export_tables, trajectory, folder, form, selection), quiet)
+                writers.append((folder, partial(export_tables, trajectory, folder, form, selection)))
+        targets = [*(folder for folder, _ in writers), *([] if gltf is None else [gltf])]
+        for number, (folder, write) in enumerate(writers):
+            _write_series(folder, write, quiet, targets[number + 1 :])
         if gltf is not None:
             _write_frame(trajectory, gltf, time, colour, quiet)
 
 
-def _write_series(folder: Path, write: Callable[..., list[Path]], quiet: bool) -> None:
-    """Write frame after frame with a bar, and say what there is then."""
+def _write_series(folder: Path, write: Callable[..., list[Path]], quiet: bool, later: list[Path]) -> None:
+    """Write frame after frame with a bar, and say what there is then; `later` is still to be written."""
     from nonsmooth.view.tables import counted
 
     reached = (0, 0)
@@ -143,7 +147,8 @@ def _write_series(folder: Path, write: Callable[..., list[Path]], quiet: bool) -
     except KeyboardInterrupt:
         done, total = reached
         what = f"{done} of {counted(total, 'frame')} kept in {folder}" if done else "no frame was written"
-        ERR.print(f"Interrupted: {what}.", soft_wrap=True)
+        left = f"; nothing in {', '.join(map(str, later))}" if later else ""
+        ERR.print(f"Interrupted: {what}{left}.", soft_wrap=True)
         raise typer.Exit(130) from None
     if not quiet:
         names = ", ".join(file.name for file in files)
