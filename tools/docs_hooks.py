@@ -44,8 +44,9 @@ def gallery() -> str:
         said = ast.get_docstring(ast.parse(source)) or ""
         title, _, rest = said.partition("\n")
         parts += ["", f"## {path.stem.replace('_', ' ').capitalize()}", "", title]
-        if rest.strip():
-            parts += ["", "```text", rest.strip("\n"), "```"]
+        for block in filter(None, (block.strip("\n") for block in rest.split("\n\n"))):
+            sketch = any(line.startswith(" ") for line in block.splitlines())
+            parts += ["", "```text", block, "```"] if sketch else ["", block]
         picture = ROOT / "docs" / "images" / f"example-{path.stem}.png"
         if picture.exists():
             parts += ["", f"![{title}](images/{picture.name})"]
