@@ -1,21 +1,32 @@
-"""Cost of finding contacts, in ns per body, from 1,000 to 100,000 bodies, and the share of each phase.
+"""Finding contacts: what it costs, whether it is right, and its speed beside coal and MuJoCo.
 
-    python benchmarks/collision.py
+    python benchmarks/collision.py [cost]
+    python benchmarks/collision.py right [--poses 300] [--engines ours coal MuJoCo PyBullet] [--pair box hull]
+    python benchmarks/collision.py pairs [--pairs 200] [--seconds 5]
 
-Scenes: balls of one size in a container of five planes, about three contacts each; balls whose radii span
-1 : 100, placed at random; a slab of 1 m over grains of 1 mm. Bodies are numbered at random, which is the
-worst case for the cache. Times are CPU times. Cost is linear if the ns per body stay the
-same; what they grow by is the cache's share.
+`right` counts the wrong answers at poses of 45 pairs of shapes that almost touch, judged by brute force: see
+_narrow/poses.py and _narrow/judge.py. `pairs` measures µs per touching pair: see _narrow/speed.py. Engines
+that are not installed are left out: pip install coal mujoco pybullet
+
+`cost` measures ns per body, from 1,000 to 100,000 bodies, and the share of each phase. Scenes: balls of one
+size in a container of five planes, about three contacts each; balls whose radii span 1 : 100, placed at
+random; a slab of 1 m over grains of 1 mm. Bodies are numbered at random, which is the worst case for the
+cache. Times are CPU times. Cost is linear if the ns per body stay the same; what they grow by is the cache's
+share.
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from _bench import machine
+from _narrow import speed, table
+from _narrow.engines import ENGINES
 from nonsmooth.collision import Detector
 from nonsmooth.model.system import System
 
@@ -81,8 +92,8 @@ def measure(system: System, margin: float) -> dict[str, float]:
     return {"whole": whole, "broad": broad, "pairs": pairs, "contacts": contacts}
 
 
-def main() -> None:
-    print(machine())
+def cost() -> None:
+    """Print the cost of each scene."""
     print(
         f"{'scene':<16}{'bodies':>8}{'pairs':>9}{'contacts':>10}{'ms':>9}{'ns/body':>9}{'broad':>8}{'narrow':>8}"
     )
@@ -98,5 +109,25 @@ def main() -> None:
             )
 
 
+def main(arguments: Sequence[str] = ()) -> None:
+    parser = argparse.ArgumentParser(description="Measure how contacts are found.")
+    parser.add_argument("what", nargs="?", default="cost", choices=("cost", "right", "pairs"))
+    parser.add_argument("--poses", type=int, default=300, help="Poses of each pair of shapes [300].")
+    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
+    parser.add_argument("--pair", nargs="+", default=[], help="Judge only pairs with these shapes [all].")
+    parser.add_argument("--show", type=int, default=0, help="List N wrong answers of each pair [0].")
+    parser.add_argument("--pairs", type=int, default=200, help="Touching pairs in a scene [200].")
+    parser.add_argument("--seconds", type=float, default=5.0, help="Time spent on each kind of pair [5].")
+    given = parser.parse_args(arguments)
+    print(machine())
+    if given.what == "cost":
+        cost()
+    elif given.what == "right":
+        asked = [pair for pair in table.ALL if all(name in pair for name in given.pair)]
+        table.print_table(given.poses, tuple(given.engines), asked, given.show)
+    else:
+        speed.print_table(given.pairs, given.seconds)
+
+
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -35,7 +35,7 @@ def test_a_problem_is_solved_and_compared_with_the_known_answer() -> None:
 
 def test_json_has_the_answer_and_its_certificate() -> None:
     words = ("--solver", "box-trust-region", "--option", "hessian=full", "--start", "zero", "--json")
-    answer = json.loads(run("mcp", "josephy", *words).output)
+    answer = json.loads(run("mcp", "josephy", *words).stdout)
     assert answer["status"] == "solved"
     assert answer["solver"] == "box-trust-region"
     np.testing.assert_allclose(answer["point"], [np.sqrt(1.5), 0.0, 0.0, 0.5], atol=1e-6)

@@ -112,7 +112,7 @@ def test_the_answer_is_that_of_simulate() -> None:
 
 def test_values_of_a_scene_are_typed_by_its_parameters() -> None:
     scene = find_scene("box-wall", ["rows=2", "columns=1", "size=0.4,0.2,0.1"])
-    np.testing.assert_array_equal(scene.system.shapes.size[0], [0.2, 0.1, 0.05])
+    np.testing.assert_array_equal(scene.system.shapes.size[0], [0.2, 0.1, 0.05, 0.0])
     scene = find_scene("filling", ["spheres=3", "width=none", "seed=7"])
     np.testing.assert_array_equal(scene.system.position, ns.scenes.filling(3, seed=7).position)
 

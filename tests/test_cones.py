@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numba import njit
 from scipy.optimize import minimize_scalar, nnls
 
 from nonsmooth.errors import NonsmoothError, ProblemError
@@ -20,6 +21,7 @@ from nonsmooth.problem import _cone_kernels as kernels
 from nonsmooth.problem import cones
 
 SIDES = (4, 6, 8, 16)
+tilt = njit(lambda x, y, mu, sides: kernels.tilt(x, y, mu, sides))
 ROUNDING = 1e-14
 """Relative error allowed: about 45 units in the last place."""
 
@@ -424,19 +426,19 @@ def test_box_takes_infinite_bounds_and_one_bound_for_all():
 def test_tilt_is_the_support_of_the_polygon(sides, t, mu):
     """s = max_k μ (cos 2πk/m, sin 2πk/m)·(−u_t): what the polygon's friction can take out."""
     expected = mu * (corners(sides) @ -t).max()
-    assert kernels.tilt(t[0], t[1], mu, sides) == pytest.approx(expected, rel=1e-14, abs=1e-14 * mu * size(t))
-    assert kernels.tilt(t[0], t[1], mu, sides) >= 0.0
+    assert tilt(t[0], t[1], mu, sides) == pytest.approx(expected, rel=1e-14, abs=1e-14 * mu * size(t))
+    assert tilt(t[0], t[1], mu, sides) >= 0.0
 
 
 @given(points(2), frictions)
 def test_tilt_of_the_disk(t, mu):
-    assert kernels.tilt(t[0], t[1], mu, 0) == pytest.approx(mu * np.hypot(t[0], t[1]), rel=1e-14)
+    assert tilt(t[0], t[1], mu, 0) == pytest.approx(mu * np.hypot(t[0], t[1]), rel=1e-14)
 
 
 @given(points(2), frictions, st.sampled_from([0, *SIDES]))
 def test_tilt_puts_any_sliding_velocity_on_the_boundary_of_the_dual_cone(t, mu, sides):
     """(s, u_t) ∈ K*, and no smaller s will do."""
-    s = kernels.tilt(t[0], t[1], mu, sides)
+    s = tilt(t[0], t[1], mu, sides)
     tilted = np.array([s, *t])
     outside = outside_pyramid_polar(-tilted, mu, sides) if sides else outside_polar(-tilted, mu)
     assert outside <= ROUNDING * size(tilted)

@@ -20,6 +20,8 @@ from nonsmooth.io import RecordedContacts, Trajectory
 from nonsmooth.model import quaternions
 from nonsmooth.model import shapes as shapes_module
 from nonsmooth.model._polyhedra import moments
+from nonsmooth.model.shapes import Box, Capsule, Cylinder, Ellipsoid
+from nonsmooth.model.shapes.surfaces import box_mesh, sphere_mesh, square_mesh
 from nonsmooth.view import geometry, outline
 from nonsmooth.view.camera import Camera, Edges, View
 from nonsmooth.view.colours import (
@@ -81,11 +83,11 @@ def arm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("mesh", "volume", "defect"),
     [
-        (geometry.sphere_mesh(4), 4.0 / 3.0 * math.pi, 0.003),
-        (geometry.box_mesh((1.0, 2.0, 3.0)), 48.0, 1e-12),
-        (geometry.cylinder_mesh(1.0, 2.0), 4.0 * math.pi, 0.007),
-        (geometry.capsule_mesh(1.0, 2.0), (4.0 + 4.0 / 3.0) * math.pi, 0.01),
-        (geometry.ellipsoid_mesh((1.0, 2.0, 3.0)), 8.0 * math.pi, 0.01),
+        (sphere_mesh(4), 4.0 / 3.0 * math.pi, 0.003),
+        (Box((2.0, 4.0, 6.0)).surface(), 48.0, 1e-12),
+        (Cylinder(1.0, 4.0).surface(), 4.0 * math.pi, 0.007),
+        (Capsule(1.0, 4.0).surface(), (4.0 + 4.0 / 3.0) * math.pi, 0.01),
+        (Ellipsoid((1.0, 2.0, 3.0)).surface(), 8.0 * math.pi, 0.01),
     ],
 )
 def test_meshes_enclose_the_volume_of_their_shapes_from_inside(mesh, volume, defect):
@@ -221,7 +223,7 @@ def test_the_outline_of_a_sphere_is_the_ellipse_of_perspective(place):
 
 def test_corners_of_a_box_are_where_the_camera_projects_them():
     camera = Camera(eye=(3, -5, 2), target=(0, 0, 0))
-    part = geometry.Part(0, 0.0, *geometry.box_mesh((0.5, 0.4, 0.7)), np.zeros(3))
+    part = geometry.Part(0, 0.0, *box_mesh((0.5, 0.4, 0.7)), np.zeros(3))
     canvas = canvas_of(camera)
     layer = canvas.layer()
     canvas.draw(layer, Assembly([part], [0]).placed(np.zeros((1, 3)), np.array([quaternions.IDENTITY])))
@@ -259,7 +261,7 @@ def test_nearer_hides_farther(order):
 
 def test_a_floor_that_reaches_behind_the_eye_is_cut():
     camera = Camera(eye=(0, 0, 1), target=(0, 5, 0))
-    part = geometry.Part(0, 0.0, *geometry.square_mesh(40.0, 1), np.zeros(3), half_space=True)
+    part = geometry.Part(0, 0.0, *square_mesh(40.0, 1), np.zeros(3), half_space=True)
     canvas = canvas_of(camera)
     layer = canvas.layer()
     canvas.draw(layer, Assembly([part], [0]).placed(np.zeros((1, 3)), np.array([quaternions.IDENTITY])))
@@ -272,7 +274,7 @@ def test_a_floor_that_reaches_behind_the_eye_is_cut():
 
 def test_a_sphere_casts_a_shadow():
     camera = Camera(eye=(0, -6, 3), target=(0, 0, 0))
-    floor = geometry.Part(0, 0.0, *geometry.square_mesh(10.0, 1), np.zeros(3), half_space=True)
+    floor = geometry.Part(0, 0.0, *square_mesh(10.0, 1), np.zeros(3), half_space=True)
     palette = Palette(
         np.array([(200, 200, 200), (200, 40, 40)], dtype=np.uint8), np.array([True, False]), np.zeros(2, bool)
     )
@@ -448,7 +450,7 @@ def test_legends_do_not_cover_bodies(ball, size, overlay):
 def test_edges_are_seen_on_dark_bodies():
     """Two faces of a dark box: the line between them stands out from both."""
     camera = Camera(eye=(3, -5, 2), target=(0, 0, 0))
-    part = geometry.Part(0, 0.0, *geometry.box_mesh((0.5, 0.4, 0.7)), np.zeros(3))
+    part = geometry.Part(0, 0.0, *box_mesh((0.5, 0.4, 0.7)), np.zeros(3))
     canvas = canvas_of(camera)
     layer = canvas.layer()
     canvas.draw(layer, Assembly([part], [0]).placed(np.zeros((1, 3)), np.array([quaternions.IDENTITY])))

@@ -77,9 +77,9 @@ def test_entries_say_what_they_need_to(entry: Entry) -> None:
         assert all(math.isfinite(claim.least) or math.isfinite(claim.most) for claim in source.claims)
 
 
-def test_every_experiment_belongs_to_a_paper() -> None:
+def test_every_experiment_belongs_to_a_paper_or_is_a_scene_of_others() -> None:
     named = {name for paper in PAPERS.values() for name in paper.experiments}
-    assert named == set(REGISTRY)
+    assert named | {"arch", "card-house", "kapla"} == set(REGISTRY)
 
 
 def assert_catalogue_fits(run: Reproduction) -> None:

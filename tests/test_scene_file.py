@@ -97,7 +97,7 @@ material = "steel"
     np.testing.assert_allclose(system.inertia[1], 12 * np.diag([0.0625 + 1 / 3, 0.0625 + 1 / 3, 0.125]))
     table = system.shapes
     assert table.kind[1] == CYLINDER
-    np.testing.assert_array_equal(table.size[1], [0.5, 1.0, 0.0])
+    np.testing.assert_array_equal(table.size[1], [0.5, 1.0, 0.0, 0.0])
     pairs = system.materials.pair_table()
     ice, steel = table.material
     assert pairs.friction[ice, steel] == 0.1

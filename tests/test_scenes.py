@@ -19,6 +19,9 @@ SMALL = {
     "chain": {"links": 10},
     "four-bar-grid": {"rows": 2, "columns": 2},
     "stirrer": {"spheres": 60},
+    "arch": {"stones": 9},
+    "card-house": {"levels": 2},
+    "kapla": {"floors": 2, "bases": 4},
 }
 """Parameters for tests where the defaults are large."""
 STEP = {"stirrer": 0.002}
@@ -106,12 +109,48 @@ def test_slab_is_as_wide_as_the_container_and_above_the_spheres() -> None:
     system = scenes.compaction(50, slab_mass=70.0, width=9.0)
     slab = system.names["slab"]
     (half,) = system.shapes.size[system.shapes.body == slab]
-    np.testing.assert_allclose(half, [4.45, 4.45, 1.0])
+    np.testing.assert_allclose(half, [4.45, 4.45, 1.0, 0.0])
     assert system.position[slab, 2] - half[2] > system.position[:50, 2].max() + 1.0
     assert system.mass[slab] == 70.0
 
 
+@pytest.mark.parametrize(("levels", "cards"), [(4, 26), (5, 40), (10, 155)])
+@pytest.mark.parametrize("hull", [False, True])
+def test_card_houses_have_as_many_cards_as_those_of_others(levels: int, cards: int, hull: bool) -> None:
+    system = scenes.card_house(levels, hull=hull)
+    assert np.sum(~system.fixed) == cards
+    # Four edges of a card at most are as high as its storey's floor or lower: none is below the floor.
+    assert system.position[:, 2].min() >= 0.0
+
+
+@pytest.mark.parametrize(("stones", "friction"), [(25, 0.8), (101, 0.5)])
+def test_arches_are_between_fixed_springers(stones: int, friction: float) -> None:
+    system = scenes.arch(stones)
+    assert np.flatnonzero(system.fixed).tolist() == [0, stones - 1, stones]
+    assert system.materials.pair_table().friction.max() >= friction
+    moving = system.position[1 : stones - 1]
+    np.testing.assert_allclose(moving[:, 0], -moving[::-1, 0], atol=1e-12)
+    np.testing.assert_allclose(moving[:, 2], moving[::-1, 2], atol=1e-12)
+    # Stones of equal length along a centre line of uniform thickness have nearly equal masses.
+    mass = system.mass[1 : stones - 1]
+    assert np.ptp(mass) < 0.02 * mass.mean()  # chords are shorter than arcs
+
+
+def test_kapla_tower_has_102_blocks() -> None:
+    system = scenes.kapla()
+    assert np.sum(~system.fixed) == 102
+    assert system.position[:, 2].max() == pytest.approx(1.15)
+
+
 def test_bad_parameters_are_named() -> None:
+    with pytest.raises(OptionError, match="stones is 2"):
+        scenes.arch(2)
+    with pytest.raises(OptionError, match="thickness is 5"):
+        scenes.arch(thickness=5.0)
+    with pytest.raises(OptionError, match="lean is"):
+        scenes.card_house(lean=1.0)
+    with pytest.raises(OptionError, match="bases is 5"):
+        scenes.kapla(bases=5)
     with pytest.raises(OptionError, match="balls is 1"):
         scenes.newtons_cradle(1)
     with pytest.raises(OptionError, match="rows is 0"):

@@ -213,7 +213,9 @@ def test_no_bounce_below_the_threshold() -> None:
         system = on_floor(restitution=0.8)
         system.add_sphere(0.1, mass=1.0, position=(0, 0, 0.1), velocity=(0, 0, -speed), material="m")
         end = ns.simulate(system, 0.001, 0.001, restitution_speed=1.0).system
-        assert end.linear_velocity[1, 2] == pytest.approx(0.8 * speed if bounces else 0.0, abs=1e-9)
+        # the impact comes first, then gravity pulls for the rest of the step
+        left = 0.8 * speed - G * 0.001 if bounces else 0.0
+        assert end.linear_velocity[1, 2] == pytest.approx(left, abs=1e-9)
 
 
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
@@ -268,9 +270,9 @@ def test_collisions_conserve_momentum(kind: str, law: str) -> None:
         place = system.position.copy(), system.quaternion.copy()
         before, frame = momenta(*place), stepper.advance()
         np.testing.assert_allclose(momenta(*place)[:3], before[:3], atol=1e-13)
-        if kind == "spheres" or not struck:  # without spin before it there is no gyroscopic term
-            np.testing.assert_allclose(momenta(*place), before, atol=1e-13)
         struck = struck or bool(np.any(frame.impulses))
+        if kind == "spheres" or not struck:  # the spin that an impact gives has a gyroscopic term at once
+            np.testing.assert_allclose(momenta(*place), before, atol=1e-13)
         assert frame.numbers["contact_work"] <= 1e-12
     assert struck
 

@@ -213,6 +213,31 @@ def test_constants(tmp_path: Path) -> None:
         assert ours.volume == pytest.approx(theirs.volume, rel=1e-15)
 
 
+def test_newer_shapes_have_a_newer_version(tmp_path: Path) -> None:
+    """Rounded shapes and height fields come back; a file without them is of version 1, as it always was."""
+    run(tmp_path / "old.h5", 1)
+    system = System()
+    system.add_box((1.0, 2.0, 3.0), rounding=0.1, mass=1.0, position=(0, 0, 9))
+    system.add_hull(np.vstack([np.zeros(3), np.eye(3)]), rounding=0.2, mass=1.0, position=(9, 0, 9))
+    system.add_height_field(np.arange(12.0).reshape(3, 4), (0.5, 0.25), name="hill")
+    with Writer(Recording(tmp_path / "new.h5")) as writer:
+        writer.begin(system, SETTINGS, numbers=NUMBERS)
+    versions = []
+    for name in ("old.h5", "new.h5"):
+        with h5py.File(tmp_path / name, "r", swmr=True) as file:
+            versions.append(int(file.attrs["version"]))
+    assert versions == [1, 2]
+    with Trajectory(tmp_path / "new.h5") as trajectory:
+        shapes = trajectory.shapes
+    for name in ("kind", "size", "offset"):
+        np.testing.assert_array_equal(getattr(shapes, name), getattr(system.shapes, name))
+    box, hull, hill = shapes.objects
+    assert box == system.shapes.objects[0]
+    assert hull.rounding == 0.2
+    np.testing.assert_array_equal(hill.heights, np.arange(12.0).reshape(3, 4))
+    assert hill.spacing == (0.5, 0.25)
+
+
 def test_every_dataset_says_its_unit(tmp_path: Path) -> None:
     run(tmp_path / "run.h5", 3)
     with h5py.File(tmp_path / "run.h5") as file:
@@ -716,7 +741,7 @@ def change(path: Path, name: str, **options: Any) -> None:
             "does not fit into the .* bytes of the file",
         ),
         ("bodies/mass", {"data": np.zeros((10, 2))}, "must be"),
-        ("shapes/kind", {"data": np.full(10, 9, dtype=np.int32)}, "holds no valid shapes"),
+        ("shapes/kind", {"data": np.full(10, 99, dtype=np.int32)}, "holds no valid shapes"),
         ("shapes/size", {"data": -np.ones((10, 3))}, "holds no valid shapes"),
         ("shapes/triangles", {"data": np.full((999, 3), 77, dtype=np.int32)}, "holds no valid shapes"),
         ("settings", {"data": np.bytes_(b"{")}, "is damaged"),
@@ -787,6 +812,6 @@ def test_files_that_are_no_trajectories(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match="not a checkpoint file"):
         read_checkpoint(tmp_path / "run.h5")
     with h5py.File(tmp_path / "run.h5", "r+") as file:
-        file.attrs["version"] = 2
-    with pytest.raises(FileFormatError, match="version 2 of the trajectory format, newer than the version 1"):
+        file.attrs["version"] = 3
+    with pytest.raises(FileFormatError, match="version 3 of the trajectory format, newer than the version 2"):
         Trajectory(tmp_path / "run.h5")

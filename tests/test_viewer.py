@@ -24,10 +24,12 @@ import pytest
 import nonsmooth as ns
 from nonsmooth.errors import FileFormatError, OptionError
 from nonsmooth.model import quaternions
+from nonsmooth.model.shapes import Ellipsoid
+from nonsmooth.model.shapes.surfaces import box_mesh
 from nonsmooth.scenes import SCENES
 from nonsmooth.scenes.filling import filling
 from nonsmooth.view.colours import ColourBy
-from nonsmooth.view.geometry import Part, box_mesh, half_space_parts, parts_of
+from nonsmooth.view.geometry import Part, half_space_parts, parts_of
 from nonsmooth.view.web_lines import edge_mesh, grid_mesh, round_length, sharp_edges
 from nonsmooth.view.web_picking import pick, ray_spheres, ray_triangles
 from nonsmooth.view.web_plots import small_plot
@@ -215,9 +217,8 @@ def test_edges_of_a_box_and_of_a_round_thing() -> None:
     vertices, faces = edge_mesh(box, 0.01)
     assert (vertices.shape, faces.shape) == ((72, 3), (72, 3))
     assert np.all(np.abs(vertices) <= np.array([0.5, 1.0, 2.0]) + 0.0101)
-    from nonsmooth.view.geometry import ellipsoid_mesh
 
-    assert len(sharp_edges(Part(0, 0.0, *ellipsoid_mesh([1.0, 1.1, 0.9]), np.zeros(3)))) == 0
+    assert len(sharp_edges(Part(0, 0.0, *Ellipsoid((1.0, 1.1, 0.9)).surface(), np.zeros(3)))) == 0
 
 
 def test_grid_lies_just_above_its_plane_and_faces_the_same_way() -> None:

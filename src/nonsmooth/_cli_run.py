@@ -13,6 +13,7 @@ from rich.text import Text
 
 from nonsmooth._cli_parts import check_target, compile_notice, examples, number, whole_number
 from nonsmooth._cli_scene import (
+    ContactCheck,
     Duration,
     MaxIterations,
     Parameters,
@@ -68,6 +69,7 @@ def run(
     tolerance: Tolerance = None,
     max_iterations: MaxIterations = None,
     scheme: Scheme = None,
+    contact_check: ContactCheck = None,
     threads: Threads = None,
     on_failure: Annotated[
         str | None,
@@ -143,6 +145,7 @@ def run(
             settings = found.with_settings(
                 duration=duration, step=step, law=law, solver=solver, tolerance=tolerance,
                 max_iterations=max_iterations, scheme=scheme, threads=threads, on_failure=on_failure,
+                contact_check=contact_check,
             )  # fmt: skip
             page = opened.enter_context(live_view(scene, found.system, host, port)) if view else None
             if page is not None and resume and record is not None:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from nonsmooth._cli_errors import advice
 from nonsmooth._cli_parts import number, whole_number
-from nonsmooth.errors import OptionError, ToleranceWarning
+from nonsmooth.errors import ContactWarning, OptionError, ToleranceWarning
 from nonsmooth.view.console import ERR, progress_bar
 
 if TYPE_CHECKING:
@@ -77,7 +77,16 @@ Scheme = Annotated[
     typer.Option(
         "--scheme",
         metavar="NAME",
-        help="stabilised, projected or rattle: how joints are held.  [dim]\\[scene's, or stabilised][/dim]",
+        help="stabilised, projected, rattle or ballistic: how bodies and joints move.  "
+        "[dim]\\[scene's, or stabilised][/dim]",
+    ),
+]
+ContactCheck = Annotated[
+    str | None,
+    typer.Option(
+        "--contact-check",
+        metavar="WHICH",
+        help="Check all, sampled or none of the contacts.  [dim]\\[scene's, or sampled][/dim]",
     ),
 ]
 Threads = Annotated[
@@ -195,6 +204,7 @@ def simulate_scene(
     try:
         with warnings.catch_warnings(), _ctrl_c_waits() as wants_stop, bar as move:
             warnings.simplefilter("ignore", ToleranceWarning)  # the table and the exit code say it
+            warnings.simplefilter("ignore", ContactWarning)
             if page is None:
                 return simulate(system, solver=solver, progress=progress, **settings, **more)
             page.hold(wants_stop)

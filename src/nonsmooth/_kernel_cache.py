@@ -63,7 +63,7 @@ def _kernels() -> Iterator[Any]:
 
     package = importlib.import_module(__package__)
     for module in pkgutil.walk_packages(package.__path__, f"{__package__}."):
-        if module.name.endswith("kernels"):
+        if module.name.endswith("kernels") or ".kernels." in module.name:
             content = vars(importlib.import_module(module.name))
             yield from (
                 value

@@ -35,5 +35,17 @@ class WorldError(NonsmoothError):
     """A body left the world that the user had bounded."""
 
 
+class ContactError(NonsmoothError):
+    """The contacts of a step did not pass their check."""
+
+
+class ContactWarning(UserWarning):
+    """The contacts of steps of a run did not pass their check."""
+
+
+class GeometryWarning(UserWarning):
+    """Geometry was not clean, and was used without the parts that the message counts."""
+
+
 class ToleranceWarning(UserWarning):
     """Steps of a run did not reach their tolerance."""

@@ -1,14 +1,17 @@
-"""Contact points of pairs of shapes, pair after pair in the order of the broad phase."""
+"""Contacts of pairs that have a fast way: balls, half-spaces, boxes and capsules in plain poses.
+
+All other pairs are left to `kernels.touching` and `kernels.surface_touching`.
+"""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._jit import inlined_kernel, kernel
-from nonsmooth.collision._box_box_kernels import box_box
-from nonsmooth.collision._box_kernels import box_capsule, plane_box, sphere_box
-from nonsmooth.collision._segment_kernels import capsule_capsule, plane_capsule, sphere_capsule
+from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
+from nonsmooth.collision._ball_plane_kernels import plane_box, plane_capsule, sphere_box, sphere_capsule
+from nonsmooth.collision._box_box_kernels import UNDECIDED, box_box
+from nonsmooth.collision._capsule_kernels import capsule_capsule
 
 SPHERE, HALF_SPACE, BOX, CAPSULE = 0, 1, 2, 3
 BODY, KIND, MATERIAL = 0, 1, 2  # columns of tags
@@ -18,8 +21,8 @@ MOST_CONTACTS = np.array([[1, 1, 1, 1], [1, 0, 8, 2], [1, 8, 8, 2], [1, 2, 2, 2]
 class Shapes(NamedTuple):
     """What never changes of s shapes, and the materials' pair tables."""
 
-    tags: np.ndarray  # (s, 4) int32: body, kind, material, nothing; side by side, as they are read
-    size: np.ndarray  # (s, 3)
+    tags: np.ndarray  # (s, 4) int32: body, kind, material, row of its hull, mesh or height field
+    size: np.ndarray  # (s, 4)
     offset: np.ndarray  # (s, 3)
     rotation: np.ndarray  # (s, 4)
     friction: np.ndarray  # (m, m)
@@ -58,7 +61,7 @@ class Scratch(NamedTuple):
 
 
 @inlined_kernel
-def _counts(motion, a, b, gap, nx, ny, nz):
+def counts(motion, a, b, gap, nx, ny, nz):
     """True if the gap of bodies a and b is within the margin, or may be at the end of the step."""
     if gap <= motion.margin:
         return True
@@ -70,7 +73,7 @@ def _counts(motion, a, b, gap, nx, ny, nz):
 
 
 @inlined_kernel
-def _write(out, at, shapes, a, b, feature, x, y, z, nx, ny, nz, gap):
+def write(out, at, shapes, a, b, feature, x, y, z, nx, ny, nz, gap):
     out.shapes[at, 0], out.shapes[at, 1] = a, b
     out.bodies[at, 0], out.bodies[at, 1] = shapes.tags[a, BODY], shapes.tags[b, BODY]
     out.feature[at] = feature
@@ -82,9 +85,15 @@ def _write(out, at, shapes, a, b, feature, x, y, z, nx, ny, nz, gap):
     out.restitution[at] = shapes.restitution[p, q]
 
 
+@inlined_kernel
+def _simple(shapes, a, b, ka, kb):
+    """True for pairs of the first four kinds without rounding."""
+    return ka <= CAPSULE and kb <= CAPSULE and shapes.size[a, 3] == 0.0 and shapes.size[b, 3] == 0.0
+
+
 @kernel
 def most_contacts(pairs, tags):
-    """How many contacts the pairs can have at most; shapes of other kinds than the first four have none."""
+    """How many contacts `touch` can find at most."""
     most = 0
     for i in range(pairs.shape[0]):
         ka, kb = tags[pairs[i, 0], KIND], tags[pairs[i, 1], KIND]
@@ -93,7 +102,7 @@ def most_contacts(pairs, tags):
     return most
 
 
-@kernel
+@inner_kernel
 def _manifold(p, q, kp, kq, shapes, centre, axes, reach, scratch):
     """Contacts of shapes p and q of kinds kp ≤ kq in scratch, normals from p to q; their number."""
     size, spots, marks = shapes.size, scratch.spots, scratch.marks
@@ -108,19 +117,31 @@ def _manifold(p, q, kp, kq, shapes, centre, axes, reach, scratch):
     if kp == CAPSULE:
         return capsule_capsule(p, q, size, centre, axes, spots, marks)
     if kq == CAPSULE:
-        return box_capsule(p, q, size, centre, axes, reach, spots, marks)
+        return UNDECIDED
     return box_box(p, q, size, centre, axes, reach, scratch.polygon, scratch.labels, spots, marks)
 
 
-@kernel
+@inner_kernel
 def _touch_others(a, b, shapes, centre, axes, motion, scratch, out, found):
-    """Write the contacts of one pair, by ascending features, after the first `found`; the new number."""
+    """Write the contacts of one pair, by ascending features, after the first `found`; the new number.
+
+    Returns -1 where there is no closed form, and where the two are further apart than the margin, so that
+    their motion decides whether and where they meet.
+    """
     ka, kb = shapes.tags[a, KIND], shapes.tags[b, KIND]
     p, q, sign = (a, b, 1.0) if ka <= kb else (b, a, -1.0)
     body_a, body_b = shapes.tags[a, BODY], shapes.tags[b, BODY]
     reach = motion.reach[body_a] + motion.reach[body_b]
     count = _manifold(p, q, min(ka, kb), max(ka, kb), shapes, centre, axes, reach, scratch)
     spots, marks = scratch.spots, scratch.marks
+    if count == UNDECIDED:
+        return -1
+    if count > 0 and ka != HALF_SPACE and kb != HALF_SPACE:
+        nearest = spots[0, 6]
+        for i in range(1, count):
+            nearest = min(nearest, spots[i, 6])
+        if nearest > motion.margin:
+            return -1 if nearest <= reach else found
     for _ in range(count):
         least = -1
         for i in range(count):
@@ -128,23 +149,22 @@ def _touch_others(a, b, shapes, centre, axes, motion, scratch, out, found):
                 least = i
         nx, ny, nz = sign * spots[least, 3], sign * spots[least, 4], sign * spots[least, 5]
         gap = spots[least, 6]
-        if _counts(motion, body_a, body_b, gap, nx, ny, nz):
+        if counts(motion, body_a, body_b, gap, nx, ny, nz):
             x, y, z = spots[least, 0], spots[least, 1], spots[least, 2]
-            _write(out, found, shapes, a, b, marks[least], x, y, z, nx, ny, nz, gap)
+            write(out, found, shapes, a, b, marks[least], x, y, z, nx, ny, nz, gap)
             found += 1
         marks[least] = -1
     return found
 
 
 @kernel
-def touch(pairs, shapes, centre, axes, motion, scratch, out):
-    """Write the contacts of all pairs; their number. `out` has room for `most_contacts` rows.
+def touch(pairs, shapes, centre, axes, motion, scratch, out, later):
+    """Write the contacts of pairs with a closed form; their number. `out` has room for `most_contacts`.
 
-    `centre` (s, 4) holds centres and, for balls, radii; `axes` (s, 3, 3) the axes as columns.
-
-    Pairs with a shape of another kind than the first four are passed over.
+    `centre` (s, 4) holds centres and, for balls, radii; `axes` (s, 3, 3) the axes as columns. The pairs
+    that are left to the kernels for solids are listed in `later` (p,), whose length is returned as well.
     """
-    found = 0
+    found, left = 0, 0
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         ka, kb = shapes.tags[a, KIND], shapes.tags[b, KIND]
@@ -161,10 +181,10 @@ def touch(pairs, shapes, centre, axes, motion, scratch, out):
                 nx, ny, nz = nx / length, ny / length, nz / length
             else:
                 nx, ny, nz = 0.0, 0.0, 1.0
-            if _counts(motion, shapes.tags[a, BODY], shapes.tags[b, BODY], gap, nx, ny, nz):
+            if counts(motion, shapes.tags[a, BODY], shapes.tags[b, BODY], gap, nx, ny, nz):
                 middle = ra + 0.5 * gap
                 x, y, z = centre[a, 0] + middle * nx, centre[a, 1] + middle * ny, centre[a, 2] + middle * nz
-                _write(out, found, shapes, a, b, 0, x, y, z, nx, ny, nz, gap)
+                write(out, found, shapes, a, b, 0, x, y, z, nx, ny, nz, gap)
                 found += 1
         elif ka + kb == 1:
             plane, ball = (a, b) if ka == HALF_SPACE else (b, a)
@@ -176,7 +196,7 @@ def touch(pairs, shapes, centre, axes, motion, scratch, out):
                 + nz * (centre[ball, 2] - centre[plane, 2])
             )
             gap = height - radius
-            if _counts(motion, shapes.tags[plane, BODY], shapes.tags[ball, BODY], gap, nx, ny, nz):
+            if counts(motion, shapes.tags[plane, BODY], shapes.tags[ball, BODY], gap, nx, ny, nz):
                 drop = radius + 0.5 * gap
                 x, y, z = (
                     centre[ball, 0] - drop * nx,
@@ -185,8 +205,15 @@ def touch(pairs, shapes, centre, axes, motion, scratch, out):
                 )
                 if plane == b:
                     nx, ny, nz = -nx, -ny, -nz
-                _write(out, found, shapes, a, b, 0, x, y, z, nx, ny, nz, gap)
+                write(out, found, shapes, a, b, 0, x, y, z, nx, ny, nz, gap)
                 found += 1
-        elif ka <= CAPSULE and kb <= CAPSULE:
-            found = _touch_others(a, b, shapes, centre, axes, motion, scratch, out, found)
-    return found
+        else:
+            after = -1
+            if _simple(shapes, a, b, ka, kb):
+                after = _touch_others(a, b, shapes, centre, axes, motion, scratch, out, found)
+            if after < 0:
+                later[left] = i
+                left += 1
+            else:
+                found = after
+    return found, left

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from nonsmooth.collision.certificate import ContactCertificate
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
@@ -37,6 +40,8 @@ class Contacts:
     """(c,) friction coefficient of the two materials."""
     restitution: Floats
     """(c,) restitution coefficient of the two materials."""
+    certificate: ContactCertificate | None = None
+    """What a check of these contacts found; None if there was none."""
 
     def __len__(self) -> int:
         return len(self.gap)
@@ -75,11 +80,12 @@ class Contacts:
 
     def take(self, rows: slice | NDArray[np.intp]) -> Contacts:
         """Some rows; a slice gives views."""
-        return Contacts(*(column[rows] for column in self.columns()))
+        return Contacts(*[column[rows] for column in self.columns()])  # type: ignore[arg-type]
 
     def joined(self, other: Contacts) -> Contacts:
         """The rows of both, in the order of a `Contacts`."""
-        both = Contacts(*(np.concatenate(pair) for pair in zip(self.columns(), other.columns(), strict=True)))
+        pairs = zip(self.columns(), other.columns(), strict=True)
+        both = Contacts(*[np.concatenate(pair) for pair in pairs])  # type: ignore[arg-type]
         return both.take(np.lexsort((both.feature, both.shapes[:, 1], both.shapes[:, 0])))
 
 

@@ -6,16 +6,21 @@ import math
 
 import numpy as np
 
-from nonsmooth.collision import _narrow_kernels as narrow
 from nonsmooth.collision import _placement_kernels as placement
 from nonsmooth.collision._broad_phase_kernels import drop_ignored
+from nonsmooth.collision._narrow_kernels import Motion
 from nonsmooth.collision.bounds import local_bounds
 from nonsmooth.collision.broad_phase import BroadPhase
-from nonsmooth.collision.coal_backend import CoalBackend, has_others
-from nonsmooth.collision.contacts import Contacts, Floats, Indices, Rooms
+from nonsmooth.collision.contacts import Contacts, Floats, Indices
+from nonsmooth.collision.narrow_phase import NarrowPhase
+from nonsmooth.collision.seams import Seams, has_seams
+from nonsmooth.collision.withheld import Withheld
 from nonsmooth.errors import OptionError, ProblemError
-from nonsmooth.model.shapes import CAPSULE, HALF_SPACE, SPHERE
+from nonsmooth.model.shapes import HALF_SPACE
 from nonsmooth.model.system import System
+
+_FLUSH = 1e-3
+"""Part of the margin by which a neighbour may rise above a face and still lie flush with it."""
 
 
 class Detector:
@@ -31,17 +36,9 @@ class Detector:
         if not (np.isfinite(margin) and margin >= 0.0):
             raise OptionError(f"margin is {margin} m: give a finite length that is not negative.")
         self.margin = float(margin)
-        table, pair_table = system.shapes, system.materials.pair_table()
+        table = system.shapes
         self._bodies = system.count
-        self._shapes = narrow.Shapes(
-            np.column_stack([table.body, table.kind, table.material, np.zeros_like(table.body)]),
-            table.size.copy(),
-            table.offset.copy(),
-            table.rotation.copy(),
-            pair_table.friction,
-            pair_table.restitution,
-        )
-        self._round = bool(np.isin(table.kind, (SPHERE, HALF_SPACE)).all())  # one contact per pair
+        self._narrow = NarrowPhase(table, system.materials.pair_table())
         count = len(table)
         self._local_bound = local_bounds(table)
         # All fixed bodies are one group: what shares a group is never in contact.
@@ -57,11 +54,9 @@ class Detector:
         self._reach = np.empty(self._bodies)
         self._centre, self._axes = np.empty((count, 4)), np.empty((count, 3, 3))
         self._bound = np.empty((count, 7))
-        self._others = CoalBackend(table) if has_others(table) else None
-        self._rooms = Rooms()
-        self._scratch = narrow.Scratch(
-            np.empty((12, 7)), np.empty(12, np.int64), np.empty((2, 12, 3)), np.empty((2, 12), np.int64)
-        )
+        self._seams = Seams(self._narrow) if has_seams(table) else None
+        self.withheld = Withheld.empty()
+        """Contacts that the last call left out on purpose, or whose normal is that of a later time."""
 
     def detect(
         self,
@@ -82,21 +77,19 @@ class Detector:
         self._check("displacement", displacement, (self._bodies, 3))
         self._check("turn", turn, (self._bodies,))
         pairs = self.candidates(position, quaternion, displacement, turn)
-        motion = narrow.Motion(self.margin, displacement, turn, self._reach)
-        most = len(pairs) if self._round else narrow.most_contacts(pairs, self._shapes.tags)
-        room = self._rooms.get(most)
-        out = narrow.Output(*room.columns())
-        found = narrow.touch(pairs, self._shapes, self._centre, self._axes, motion, self._scratch, out)
-        contacts = room.take(slice(found))
-        if self._others is not None:
-            contacts = contacts.joined(self._other_contacts(self._others, pairs, motion))
+        motion = Motion(self.margin, displacement, turn, self._reach)
+        contacts, self.withheld = self._narrow.contacts(pairs, self._centre, self._axes, motion)
+        if self._seams is not None:
+            level = _FLUSH * self.margin
+            contacts, hidden = self._seams.withhold(contacts, self._centre, self._axes, level)
+            self.withheld = self.withheld.joined(hidden)
         return contacts
 
     def candidates(self, position: Floats, quaternion: Floats, displacement: Floats, turn: Floats) -> Indices:
         """Pairs of shapes (p, 2) whose bounds overlap and that may touch, for `detect`'s arguments."""
         placement.set_reach(displacement, turn, self.margin, self._reach)
         placement.place(
-            self._shapes,
+            self._narrow.shapes,
             self._local_bound,
             position,
             quaternion,
@@ -107,22 +100,8 @@ class Detector:
         )
         pairs = self._broad_phase.pairs(self._bound, self._centre, self._axes)
         if self._ignored is not None:
-            pairs = pairs[: drop_ignored(pairs, self._shapes.tags[:, 0], *self._ignored)]
+            pairs = pairs[: drop_ignored(pairs, self._narrow.shapes.tags[:, 0], *self._ignored)]
         return pairs
-
-    def _other_contacts(self, others: CoalBackend, pairs: Indices, motion: narrow.Motion) -> Contacts:
-        """Contacts of the pairs that the kernels passed over."""
-        body, kind, material = self._shapes.tags[:, :3].T
-        pairs = pairs[(kind[pairs] > CAPSULE).any(axis=1)]
-        reach = self._reach[body[pairs]].sum(axis=1)
-        contacts = others.contacts(pairs, self._centre[:, :3], self._axes, reach)
-        a, b = contacts.bodies.T
-        closing = np.einsum("ci,ci->c", contacts.normal, motion.displacement[b] - motion.displacement[a])
-        later = contacts.gap + closing - motion.turn[a] - motion.turn[b]
-        materials = material[contacts.shapes].T
-        contacts.friction[:] = self._shapes.friction[*materials]
-        contacts.restitution[:] = self._shapes.restitution[*materials]
-        return contacts.take(np.flatnonzero(np.minimum(contacts.gap, later) <= self.margin))
 
     @staticmethod
     def _check(name: str, values: Floats, shape: tuple[int, ...]) -> None:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from nonsmooth._jit import allocating_kernel, kernel
+from nonsmooth._jit import allocating_kernel, inner_kernel
 
 
-@kernel
+@inner_kernel
 def _sign_of_determinant(work, order, zero):
     """Sign of the determinant of work[:order, :order], overwritten; 0 where a pivot is within `zero`."""
     sign = 1

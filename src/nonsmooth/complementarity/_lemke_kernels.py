@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._jit import allocating_kernel, kernel
+from nonsmooth._jit import allocating_kernel, inner_kernel
 
 SOLVED, RAY, PIVOT_LIMIT = 0, 1, 2
 
@@ -59,7 +59,7 @@ def prepare(matrix, right, cover):
     return Tableau(body, right.copy(), np.arange(n), np.arange(n, 2 * n + 1), place)
 
 
-@kernel
+@inner_kernel
 def _entry(body, columns, rows, waiting, i, j):
     found = body[i, j]
     for k in range(waiting):
@@ -67,7 +67,7 @@ def _entry(body, columns, rows, waiting, i, j):
     return found
 
 
-@kernel
+@inner_kernel
 def _first_row(tableau, cover):
     """Row that z₀ pushes out first; of equal ones the last, as its w is last in the lexicographic order."""
     row = 0
@@ -77,7 +77,7 @@ def _first_row(tableau, cover):
     return row
 
 
-@kernel
+@inner_kernel
 def _leaving_row(tableau, column, candidates, columns, rows, waiting):
     """Row with the lexicographically smallest ratio; −1 if the entering variable can grow without bound.
 
@@ -138,7 +138,7 @@ def _leaving_row(tableau, column, candidates, columns, rows, waiting):
     return candidates[0]
 
 
-@kernel
+@inner_kernel
 def _exchange(tableau, r, s, column, columns, rows, waiting):
     """Pivot at (r, s) but for the part that waits, which goes to columns[waiting], rows[waiting]."""
     n = len(tableau.right)
@@ -177,7 +177,7 @@ def _exchange(tableau, r, s, column, columns, rows, waiting):
     tableau.place[entering], tableau.place[leaving] = r, -1 - s
 
 
-@kernel
+@inner_kernel
 def _subtract(body, column, row):
     for i in range(len(column)):
         factor = column[i]

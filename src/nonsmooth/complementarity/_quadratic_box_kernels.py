@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._jit import allocating_kernel, inlined_kernel, kernel
+from nonsmooth._jit import allocating_kernel, inlined_kernel, inner_kernel, kernel
 
 _TRIES = 4
 """Points of the projected path that are tried where a step leaves the box."""
@@ -71,7 +71,7 @@ def diagonal(hessian, out):
                 out[row] += abs(symmetric.entries[k])
 
 
-@kernel
+@inner_kernel
 def measure(point, slope, lower, upper, metric):
     """Squared lengths of the gradient inside the face and of the chopped gradient, in the metric."""
     inside, chopped = 0.0, 0.0
@@ -88,7 +88,7 @@ def measure(point, slope, lower, upper, metric):
     return inside, chopped
 
 
-@kernel
+@inner_kernel
 def choose_face(point, slope, lower, upper, leave, free):
     """Mark what may move: variables between their bounds, and if `leave`, those that the gradient frees."""
     for j in range(len(point)):
@@ -100,7 +100,7 @@ def choose_face(point, slope, lower, upper, leave, free):
             free[j] = True
 
 
-@kernel
+@inner_kernel
 def _room(point, direction, lower, upper, free):
     """Largest step along the direction within the box."""
     room = np.inf
@@ -111,7 +111,7 @@ def _room(point, direction, lower, upper, free):
     return max(room, 0.0)
 
 
-@kernel
+@inner_kernel
 def _to_boundary(point, direction, lower, upper, free, room, step):
     """Write the step to the first bound, with whatever reaches its bound put there exactly."""
     for j in range(len(point)):
@@ -122,7 +122,7 @@ def _to_boundary(point, direction, lower, upper, free, room, step):
             step[j] = bound - point[j] if reached else room * direction[j]
 
 
-@kernel
+@inner_kernel
 def _along_path(point, direction, lower, upper, free, length, step):
     """Write the step to the projection of point + length · direction on the box."""
     for j in range(len(point)):
@@ -131,7 +131,7 @@ def _along_path(point, direction, lower, upper, free, length, step):
             step[j] = min(max(point[j] + length * direction[j], lower[j]), upper[j]) - point[j]
 
 
-@kernel
+@inner_kernel
 def _leave_box(hessian, state, box, free, direction, curvature, descent, scratch):
     """Where a step would leave the box, find the best of a few points on its projection.
 
@@ -170,7 +170,7 @@ def _leave_box(hessian, state, box, free, direction, curvature, descent, scratch
     return least, products
 
 
-@kernel
+@inner_kernel
 def take_step(hessian, state, box, free, direction, scratch):
     """Go along a direction to the minimum there, or as far as the box lets.
 

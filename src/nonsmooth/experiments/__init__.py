@@ -7,8 +7,10 @@ from nonsmooth.experiments.andreani_grasps import ANDREANI_GRASPS
 from nonsmooth.experiments.andreani_mcplib import ANDREANI_MCPLIB
 from nonsmooth.experiments.andreani_pyramid import ANDREANI_PYRAMID
 from nonsmooth.experiments.andreani_solvers import ANDREANI_SOLVERS
+from nonsmooth.experiments.arch import ARCH
 from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
 from nonsmooth.experiments.bouncing_ball import BOUNCING_BALL
+from nonsmooth.experiments.card_house import CARD_HOUSE
 from nonsmooth.experiments.catenary import CATENARY
 from nonsmooth.experiments.double_pendulum import DOUBLE_PENDULUM
 from nonsmooth.experiments.iftomm_bricard import IFTOMM_BRICARD
@@ -16,6 +18,7 @@ from nonsmooth.experiments.iftomm_four_bar import IFTOMM_FOUR_BAR
 from nonsmooth.experiments.iftomm_governor import IFTOMM_GOVERNOR
 from nonsmooth.experiments.iftomm_pendulum import IFTOMM_PENDULUM
 from nonsmooth.experiments.iftomm_squeezer import IFTOMM_SQUEEZER
+from nonsmooth.experiments.kapla import KAPLA
 from nonsmooth.experiments.mazhar_dynamics import MAZHAR_DYNAMICS
 from nonsmooth.experiments.mazhar_scaling import MAZHAR_SCALING
 from nonsmooth.experiments.mazhar_static import MAZHAR_STATIC
@@ -68,6 +71,9 @@ REGISTRY: dict[str, Experiment] = {
         WOODPECKER,
         SLIDER_CLEARANCE,
         PAINLEVE_ROD,
+        ARCH,
+        CARD_HOUSE,
+        KAPLA,
     )
 }
 """Every experiment by its name on the command line."""

@@ -66,7 +66,7 @@ class Scene:
         outline = [*corners.reshape(-1, 2)]
         for shot in shots:
             place, turn = _pieces(system, shot)
-            extent = np.einsum("skj,sj->sk", np.abs(axes[:2] @ turn), table.size)
+            extent = np.einsum("skj,sj->sk", np.abs(axes[:2] @ turn), table.size[:, :3])
             reach = np.where(table.kind[:, None] == BOX, extent, table.size[:, :1])
             shown = moving[table.body]
             seen = place[shown] @ axes[:2].T
@@ -97,7 +97,7 @@ class Scene:
         for shape in np.flatnonzero(table.kind == SPHERE):
             canvas.add_sphere(axes @ place[shape], table.size[shape, 0], colours[table.body[shape]])
         for shape in np.flatnonzero(table.kind == BOX):
-            canvas.add_box(axes @ place[shape], axes @ turn[shape], table.size[shape], _GREY)
+            canvas.add_box(axes @ place[shape], axes @ turn[shape], table.size[shape, :3], _GREY)
         return canvas.image
 
 

@@ -49,29 +49,13 @@ def _fixed_velocity(state, body, p, e0, e1, e2):
     return e0 * v0 + e1 * v1 + e2 * v2
 
 
-@inlined_kernel
-def _old_velocity(bodies, state, body, rows, i, side):
-    """Velocity before the step along the normal's row of Dᵀ."""
-    w0, w1, w2 = state.angular[body, 0], state.angular[body, 1], state.angular[body, 2]
-    if bodies.round_body[body]:
-        w0, w1, w2 = turned(state.rotation, body, w0, w1, w2)
-    v = state.linear
-    linear = (
-        rows[i, side, 0, 0] * v[body, 0] + rows[i, side, 0, 1] * v[body, 1] + rows[i, side, 0, 2] * v[body, 2]
-    )
-    return linear + rows[i, side, 0, 3] * w0 + rows[i, side, 0, 4] * w1 + rows[i, side, 0, 5] * w2
-
-
 @kernel
-def assemble(bodies, state, velocity, contacts, step, push_out, restitution_speed, bounce, out):
+def assemble(bodies, state, velocity, contacts, step, push_out, out):
     """Fill frames, rows of Dᵀ, biases and free velocities of the contacts (shapes, bodies, point, …).
 
-    The bias of the normal is Φ/h, where it is negative no more than `push_out` (m/s). Where a contact with
-    restitution closes faster than `restitution_speed` (m/s) within this step, it is e u_n instead, with e
-    reduced by `bounce`. Returns how many contacts do so.
+    The bias of the normal is Φ/h, where it is negative no more than `push_out` (m/s).
     """
-    bouncing = 0
-    shapes, pairs, point, normal, gap, restitution = contacts
+    shapes, pairs, point, normal, gap = contacts
     for i in range(gap.shape[0]):
         n0, n1, n2 = normal[i, 0], normal[i, 1], normal[i, 2]
         a0, a1, a2, b0, b1, b2 = _tangents(n0, n1, n2)
@@ -79,7 +63,6 @@ def assemble(bodies, state, velocity, contacts, step, push_out, restitution_spee
         f[i, 0, 0], f[i, 0, 1], f[i, 0, 2] = n0, n1, n2
         f[i, 1, 0], f[i, 1, 1], f[i, 1, 2] = a0, a1, a2
         f[i, 2, 0], f[i, 2, 1], f[i, 2, 2] = b0, b1, b2
-        before = 0.0
         for p in range(3):
             out.bias[i, p] = 0.0
             out.free[i, p] = 0.0
@@ -91,7 +74,6 @@ def assemble(bodies, state, velocity, contacts, step, push_out, restitution_spee
                 for p in range(3):
                     u = sign * _fixed_velocity(state, body, point[i], f[i, p, 0], f[i, p, 1], f[i, p, 2])
                     out.bias[i, p] += u
-                    before += u if p == 0 else 0.0
                     for k in range(6):
                         out.rows[i, side, p, k] = 0.0
                         out.columns[i, side, p, k] = 0.0
@@ -122,16 +104,26 @@ def assemble(bodies, state, velocity, contacts, step, push_out, restitution_spee
                 u = e0 * velocity[body, 0] + e1 * velocity[body, 1] + e2 * velocity[body, 2]
                 u += c0 * velocity[body, 3] + c1 * velocity[body, 4] + c2 * velocity[body, 5]
                 out.free[i, p] += u
-            before += _old_velocity(bodies, state, body, r, i, side)
-        closing = gap[i] + step * (out.free[i, 0] + out.bias[i, 0]) <= 0.0
-        if restitution[i] > 0.0 and closing and before < -restitution_speed:
-            out.bias[i, 0] += bounce * restitution[i] * before + max(min(gap[i], 0.0) / step, -push_out)
-            bouncing += 1
-        else:
-            out.bias[i, 0] += max(gap[i] / step, -push_out)
+        out.bias[i, 0] += max(gap[i] / step, -push_out)
         for p in range(3):
             out.free[i, p] += out.bias[i, p]
-    return bouncing
+
+
+@kernel
+def follow_parabola(contacts, before, held):
+    """Let the biases of contacts know that bodies that nothing holds fly x + h (v_before + v)/2 in the step.
+
+    `before` (c,) are the normal velocities before the forces. A gap that such a flight leaves open is closed
+    by no impulse; one that it closes is treated as ever, because bodies that touch move by h v.
+    """
+    for i in range(before.shape[0]):
+        a, b = contacts.bodies[i, 0], contacts.bodies[i, 1]
+        if (a >= 0 and held[a]) or (b >= 0 and held[b]):
+            continue
+        pull = contacts.free[i, 0] - contacts.bias[i, 0] - before[i]
+        if pull > 0.0 or contacts.free[i, 0] - 0.5 * pull >= 0.0:
+            contacts.bias[i, 0] -= 0.5 * pull
+            contacts.free[i, 0] -= 0.5 * pull
 
 
 @kernel

@@ -4,6 +4,10 @@
 
 with Φ/h as bias of the contacts and g/h + ∂g/∂t as bias of the joints, or, where positions are projected
 after the step, with no more of Φ and g than contacts that may close and limits that may be reached.
+
+Where materials have restitution, impacts come first, at unchanged positions (see `impacts`), and v is what
+they leave. The contact problem of the step knows nothing of restitution. In the scheme "ballistic", bodies
+that neither contacts nor joints push move by x + h (v + v⁺)/2, which is exact in uniform gravity.
 """
 
 from __future__ import annotations
@@ -13,20 +17,23 @@ from numpy.typing import NDArray
 
 from nonsmooth._kernel_clock import work_seconds
 from nonsmooth.collision.contacts import Contacts
+from nonsmooth.integrators import _impact_kernels as impact_kernels
 from nonsmooth.integrators import _motion_kernels as motion_kernels
 from nonsmooth.integrators import _step_kernels as kernels
 from nonsmooth.integrators._motion_kernels import Bodies, State
+from nonsmooth.integrators.constants import facet_angles
+from nonsmooth.integrators.impacts import ImpactStep
 from nonsmooth.integrators.mechanism import Mechanism, RowState
 from nonsmooth.integrators.options import StepOptions
 from nonsmooth.integrators.outcome import JointOutcome, Outcome
 from nonsmooth.integrators.step_problem import (
-    Impacts,
     JointPart,
     JointSystem,
     Motion,
     contact_rows,
     step_problem,
 )
+from nonsmooth.model.system import System
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.mass import BodyMass
 from nonsmooth.solvers.auto import Auto
@@ -35,56 +42,99 @@ from nonsmooth.solvers.solve import solve
 
 Floats = NDArray[np.float64]
 
-_BOUNCES = (1.0, 0.5, 0.25, 0.0)
-"""Parts of the restitution coefficients that are tried in turn, until contacts put no energy in."""
-_ROUNDING = 1e-12
-"""Part of the kinetic energy that counts as rounding."""
+_PUSHED = 1e-6
+"""Change of a velocity by impulses, relative to that by forces, from which on a body does not fly freely."""
 
 
 class EulerStep:
     """Does steps of one length on a system's state, in place."""
 
     def __init__(
-        self, bodies: Bodies, mass: BodyMass, mechanism: Mechanism, step: float, options: StepOptions
+        self,
+        system: System,
+        bodies: Bodies,
+        mass: BodyMass,
+        mechanism: Mechanism,
+        step: float,
+        options: StepOptions,
     ) -> None:
         self._bodies, self._mass, self._mechanism = bodies, mass, mechanism
         self._step, self._options = step, options
-        self._projected = options.scheme != "stabilised"
+        self._projected, self._ballistic = options.projected, options.scheme == "ballistic"
+        self._facet = facet_angles(system)
+        self._impacts = ImpactStep(system, bodies, mechanism, step, options)
+        pairs = np.asarray(mechanism.table.rows.bodies)
+        self._held = np.zeros(len(bodies.mass), dtype=bool)
+        self._held[pairs[pairs >= 0]] = True
+        self._told = self._impacts.possible or self._ballistic
 
     def do(
-        self, state: State, t: float, motion: Motion, contacts: Contacts, start: Floats, joint_start: Floats
+        self,
+        state: State,
+        t: float,
+        motion: Motion,
+        contacts: Contacts,
+        start: Floats,
+        joint_start: Floats,
+        force: Floats,
     ) -> Outcome:
-        """Step from time t (s); `start` (c, 3, world frame) and `joint_start` (r,) are guesses in N·s."""
-        bodies = self._bodies
-        free_energy = float(motion_kernels.kinetic_energy(bodies, motion.velocity))
+        """Step from time t (s) with the forces (n, 6) there, which `motion` is the result of.
+
+        `start` (c, 3, world frame) and `joint_start` (r,) are guesses of the impulses in N·s.
+        """
+        bodies, h = self._bodies, self._step
         began = work_seconds()
         joint_rows = self._mechanism.at(state) if self._mechanism.count else None
         joints = None if joint_rows is None else self._joint_part(joint_rows, t)
+        impacts = self._impacts.do(state, motion, contacts, joint_rows)
+        if impacts is not None:
+            motion_kernels.free_motion(bodies, state, force, h, motion.momentum, motion.velocity)
+        before = np.empty_like(motion.velocity) if self._told else None
+        if before is not None:
+            motion_kernels.step_velocity(bodies, state, before)
+        free_energy = float(motion_kernels.kinetic_energy(bodies, motion.velocity))
+        push_out = 0.0 if self._projected else self._options.push_out_speed
+        rows = contact_rows(bodies, state, motion, contacts, h, push_out, self._facet)
+        if before is not None and self._ballistic:
+            self._follow_parabola(rows, before)
+        problem = step_problem(self._mass, motion, rows, contacts.friction, self._options.law, joints)
+        initial = np.empty_like(start)
+        kernels.to_components(rows.frame, start, initial)
         assembling = work_seconds() - began
-        for bounce in _BOUNCES:
-            began = work_seconds()
-            speeds = self._options.push_out_speed, self._options.restitution_speed
-            impacts = Impacts(self._step, 0.0 if self._projected else speeds[0], speeds[1], bounce)
-            rows, bouncing = contact_rows(bodies, state, motion, contacts, impacts)
-            problem = step_problem(self._mass, motion, rows, contacts.friction, self._options.law, joints)
-            initial = np.empty_like(start)
-            kernels.to_components(rows.frame, start, initial)
-            assembling += work_seconds() - began
-            solution = self._solve(problem, np.concatenate([initial.ravel(), joint_start]))
-            velocity, impulses, joint_impulses = self._result(solution, rows.frame, motion)
-            gain = motion_kernels.kinetic_energy(bodies, velocity) - free_energy
-            joint_work = _joint_work(solution, joint_impulses)
-            if not bouncing or gain - joint_work <= _ROUNDING * free_energy:
-                break
+        solution = self._solve(problem, np.concatenate([initial.ravel(), joint_start]))
+        velocity, impulses, joint_impulses = self._result(solution, rows.frame, motion)
+        joint_work = _joint_work(solution, joint_impulses)
         outcome = None
         if joint_rows is not None:
             position, quaternion = state.position.copy(), state.quaternion.copy()
             acting = np.ones(self._mechanism.count, dtype=bool)
-            outcome = JointOutcome(joint_rows, joint_impulses, self._step, acting, position, quaternion)
-        motion_kernels.move(bodies, state, velocity, self._step)
+            outcome = JointOutcome(joint_rows, joint_impulses, h, acting, position, quaternion)
+        flight_work = 0.0
+        if before is None:
+            motion_kernels.move(bodies, state, velocity, h)
+        else:
+            flying = self._flying(before, motion.velocity, velocity)
+            flight_work = motion_kernels.move_and_tell(
+                bodies, state, before, motion.velocity, velocity, flying, force, h
+            )
         return Outcome(
-            solution, velocity, contacts, impulses, outcome, free_energy, joint_work, assembling=assembling
-        )
+            solution, velocity, contacts, impulses, outcome, free_energy, joint_work, assembling=assembling,
+            impacts=impacts, flight_work=float(flight_work),
+        )  # fmt: skip
+
+    def _follow_parabola(self, rows: kernels.Rows, before: Floats) -> None:
+        """Measure gaps along the flight of bodies in the scheme "ballistic"."""
+        normal = np.empty(len(rows.bodies))
+        impact_kernels.row_velocities(rows.bodies, rows.rows, np.zeros_like(rows.bias), before, normal)
+        kernels.follow_parabola(rows, normal, self._held)
+
+    def _flying(self, before: Floats, free: Floats, velocity: Floats) -> NDArray[np.bool_]:
+        """Which bodies go along the parabola of free flight: in other schemes none."""
+        if not self._ballistic:
+            return np.zeros(len(velocity), dtype=bool)
+        pushed = np.linalg.norm(velocity[:, :3] - free[:, :3], axis=1)
+        pulled = np.linalg.norm(free[:, :3] - before[:, :3], axis=1)
+        return np.asarray((pushed <= _PUSHED * pulled) & ~self._held & ~self._bodies.fixed)
 
     def _joint_part(self, rows: RowState, t: float) -> JointPart:
         """Rows and biases of the joints for a step from time t (s)."""

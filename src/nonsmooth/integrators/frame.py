@@ -41,7 +41,7 @@ class Frame:
     contacts: Contacts
     """At the beginning of the step."""
     impulses: Floats
-    """(c, 3) on body B in N·s, world frame; divided by the step they are forces."""
+    """(c, 3) on body B in N·s, world frame, impacts included; divided by the step they are forces."""
     residual: float
     """The certificate's relative residual."""
     status: str
@@ -81,7 +81,7 @@ class Timings:
     """Wall time in s that the parts of all steps took together."""
 
     seconds: dict[str, float] = field(default_factory=dict)
-    """By part: motion, collision, assembly, solver, recording."""
+    """By part: motion, collision, checking (of the contacts), assembly, solver, recording."""
     kernels: float = 0.0
     """Wall time in s in which kernels were compiled, or loaded from the cache, at their first call. It is in
     none of the parts: a longer run does not need more of it."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.collision.contacts import Contacts
+from nonsmooth.integrators.impacts import ImpactOutcome
 from nonsmooth.integrators.mechanism import RowState
 from nonsmooth.solvers.solution import Solution
 
@@ -38,13 +39,22 @@ class Outcome:
     """(n, 6) in the frames that the step was solved in."""
     contacts: Contacts
     impulses: Floats
-    """(c, 3) in N·s, world frame."""
+    """(c, 3) in N·s, world frame; those of impacts not included."""
     joints: JointOutcome | None
     free_energy: float
-    """Kinetic energy in J before impulses of contacts and joints."""
+    """Kinetic energy in J before impulses of contacts and joints, after impacts."""
     joint_work: float = 0.0
     """Energy in J that the impulses of the joints put in: drivers, motors, stabilisation."""
     closed: bool = False
     """True if joints and contacts are in order on position level."""
     assembling: float = 0.0
     """Wall time in s that putting the problem together took."""
+    impacts: ImpactOutcome | None = None
+    """What impacts came to before the step's contact problem; None where there were none."""
+    flight_work: float = 0.0
+    """Energy in J that the way in which bodies are moved adds beside the work of the forces."""
+
+    @property
+    def all_impulses(self) -> Floats:
+        """(c, 3) in N·s, world frame: of impacts and of the rest of the step."""
+        return self.impulses if self.impacts is None else self.impulses + self.impacts.impulses

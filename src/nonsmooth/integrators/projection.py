@@ -19,7 +19,6 @@ from nonsmooth.integrators import _motion_kernels as motion_kernels
 from nonsmooth.integrators._motion_kernels import Bodies, State
 from nonsmooth.integrators.mechanism import Mechanism
 from nonsmooth.integrators.step_problem import (
-    Impacts,
     JointPart,
     JointSystem,
     Motion,
@@ -100,8 +99,7 @@ class Projection:
     def _way(self, state: State, contacts: Contacts, joints: JointPart) -> Floats:
         """One step of Newton's method: displacements (n, 6) in m and rad."""
         still = state._replace(linear=self._still, angular=self._still)  # fixed bodies stay where they are
-        impacts = Impacts(1.0, np.inf, np.inf)
-        rows, _ = contact_rows(self._bodies, still, self._rest, contacts, impacts)
+        rows = contact_rows(self._bodies, still, self._rest, contacts, 1.0, np.inf)
         problem = step_problem(self._mass, self._rest, rows, np.zeros(len(contacts)), _FRICTIONLESS, joints)
         if len(contacts) == 0 and np.all(np.isinf(joints.bounds)):
             return JointSystem(problem).approximate()  # Newton's method corrects itself

@@ -27,6 +27,18 @@ NUMBERS = {
     "late_contacts": "1",
     "largest_speed": "m/s",
     "joint_error": "m or rad",
+    "impacts": "1",
+    "impact_work": "J",
+    "reduced_impacts": "1",
+    "unfinished_impacts": "1",
+    "flight_work": "J",
+    "contacts_checked": "1",
+    "gap_error": "m",
+    "normal_error": "rad",
+    "wrong_contacts": "1",
+    "missing_contacts": "1",
+    "withheld_contacts": "1",
+    "deep_contacts": "1",
 }
 """Names and units of the numbers that a step hands out besides its certificate."""
 
@@ -36,9 +48,20 @@ JOINT_BOUND = 0.01
 _ALWAYS = ("time", "residual", "iterations", "solved")
 
 
-def numbers_of(system: System) -> dict[str, str]:
-    """Names and units of the numbers of this system's steps: without joints there is no joint error."""
-    return {name: unit for name, unit in NUMBERS.items() if name != "joint_error" or len(system.joints)}
+_OF_IMPACTS = ("impacts", "impact_work", "reduced_impacts", "unfinished_impacts")
+
+
+def numbers_of(system: System, scheme: str = "stabilised") -> dict[str, str]:
+    """Names and units of the numbers of this system's steps.
+
+    Without joints there is no joint error, without restitution there are no impacts, and the work of flight
+    is told where there are impacts, and in the scheme "ballistic". Recordings have these numbers and no
+    others, so that older ones of systems without restitution can be continued.
+    """
+    bounces = bool(system.materials.pair_table().restitution.any())
+    known = {name: len(system.joints) > 0 for name in ("joint_error",)}
+    known |= dict.fromkeys(_OF_IMPACTS, bounces) | {"flight_work": bounces or scheme == "ballistic"}
+    return {name: unit for name, unit in NUMBERS.items() if known.get(name, True)}
 
 
 class StepLog(Mapping[str, Floats]):
@@ -101,6 +124,30 @@ class RunCertificate:
     """Contacts that were found only when bodies already overlapped: a larger margin finds them in time."""
     largest_joint_error: float = 0.0
     """Largest opening of a joint in m or rad; zero where there are no joints."""
+    impacts: int = 0
+    """Impacts of contacts with restitution."""
+    largest_impact_work: float = 0.0
+    """Largest energy in J that the impacts of a step created; not above rounding."""
+    reduced_impacts: int = 0
+    """Impacts whose coefficients of restitution were reduced, because they would have created energy."""
+    unfinished_impacts: int = 0
+    """Contacts that still approached after the last pass of a step's impacts, or did not converge."""
+    contacts: int = 0
+    """Contacts of all steps."""
+    contacts_checked: int = 0
+    """Those that were checked, by code that shares nothing with the narrow phase."""
+    largest_gap_error: float = 0.0
+    """Largest difference in m between a gap and the separation of the shapes along its normal."""
+    largest_normal_error: float = 0.0
+    """Largest angle in rad between a normal and a direction that separates better; 0 if none does."""
+    wrong_contact_steps: int = 0
+    """Steps whose contacts did not pass the check; they count as failed."""
+    missing_contacts: int = 0
+    """Touching pairs that had no contact."""
+    withheld_contacts: int = 0
+    """Contacts that were left out or changed for a stated reason: seams, sweeps."""
+    deep_contacts: int = 0
+    """Contacts that overlap by more than a tenth of the smaller body's bounding radius."""
 
     @property
     def joints_held(self) -> bool:
@@ -125,6 +172,18 @@ class RunCertificate:
             float(log["penetration"].max()),
             int(log["late_contacts"].sum()),
             float(log["joint_error"].max()),
+            int(log["impacts"].sum()),
+            max(0.0, float(log["impact_work"].max())),
+            int(log["reduced_impacts"].sum()),
+            int(log["unfinished_impacts"].sum()),
+            int(log["contacts"].sum()),
+            int(log["contacts_checked"].sum()),
+            float(log["gap_error"].max()),
+            float(log["normal_error"].max()),
+            int(log["wrong_contacts"].sum()),
+            int(log["missing_contacts"].sum()),
+            int(log["withheld_contacts"].sum()),
+            int(log["deep_contacts"].sum()),
         )
 
     def __str__(self) -> str:
@@ -134,7 +193,36 @@ class RunCertificate:
             f"{reached}; largest residual {self.worst:.2e} (step {self.worst_step}), "
             f"largest penetration {self.largest_penetration:.2e} m, late contacts {self.late_contacts}"
             + ("" if self.joints_held else apart)
+            + self._of_impacts()
+            + self._of_contacts()
         )
+
+    def _of_contacts(self) -> str:
+        """What the check of the contacts found; nothing where it was switched off or had nothing to do."""
+        said = ""
+        if self.contacts_checked:
+            said = (
+                f"; {self.contacts_checked} of {self.contacts} contacts checked, largest gap error "
+                f"{self.largest_gap_error:.1e} m, largest normal error {self.largest_normal_error:.1e} rad"
+            )
+        if self.wrong_contact_steps:
+            said += (
+                f"; contacts of {self.wrong_contact_steps} steps are wrong, {self.missing_contacts} missing"
+            )
+        if self.deep_contacts:
+            said += f"; {self.deep_contacts} deep overlaps"
+        return said
+
+    def _of_impacts(self) -> str:
+        """What there is to say of impacts; nothing where there were none."""
+        if self.impacts == 0:
+            return ""
+        said = f"; {self.impacts} impacts, which created {self.largest_impact_work:.1e} J at most in a step"
+        if self.reduced_impacts:
+            said += f", {self.reduced_impacts} with reduced restitution"
+        if self.unfinished_impacts:
+            said += f", {self.unfinished_impacts} unfinished"
+        return said
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike
 from nonsmooth._interrupts import uninterrupted
 from nonsmooth._kernel_clock import work_seconds
 from nonsmooth._options import choice, whole
-from nonsmooth.errors import NonsmoothError, OptionError, ToleranceWarning
+from nonsmooth.errors import ContactError, ContactWarning, NonsmoothError, OptionError, ToleranceWarning
 from nonsmooth.integrators.assembly import check_assembled
+from nonsmooth.integrators.contact_numbers import WRONG_CONTACTS
 from nonsmooth.integrators.frame import Frame
 from nonsmooth.integrators.options import StepOptions
 from nonsmooth.integrators.run import Run, RunCertificate, StepLog, numbers_of
@@ -55,6 +56,7 @@ def simulate(
     restitution_speed: float | None = None,
     scheme: str = "stabilised",
     world: ArrayLike | None = None,
+    contact_check: str = "sampled",
 ) -> Run:
     """Move a system through time in steps of half-implicit Euler with hard contact.
 
@@ -85,11 +87,13 @@ def simulate(
         threads: threads for the contact solver, the solver's own option if not given; the result has the
             same bits for any number.
         scheme: "stabilised" (the papers' half-implicit Euler), "projected" (joints and overlaps put right on
-            position level) or "rattle" (of second order while nothing touches); see `StepOptions`.
+            position level), "rattle" (of second order while nothing touches) or "ballistic" (free flight is
+            exact in uniform gravity); see `StepOptions`.
         margin: see `StepOptions`.
         push_out_speed: see `StepOptions`.
         restitution_speed: see `StepOptions`.
         world: see `StepOptions`.
+        contact_check: "sampled", "all" or "none", see `StepOptions`.
     """
     choice("simulate", "on_failure", on_failure, ("count", "raise"))
     if threads is not None:
@@ -98,7 +102,7 @@ def simulate(
     options = StepOptions.of(
         system, step, law=law, solver=solver, tolerance=tolerance, max_iterations=max_iterations,
         margin=margin, push_out_speed=push_out_speed, restitution_speed=restitution_speed, scheme=scheme,
-        world=world,
+        world=world, contact_check=contact_check,
     )  # fmt: skip
     if len(system.joints):
         check_assembled(system)
@@ -117,7 +121,9 @@ def simulate(
     with Writer(recording) if recording is not None else nullcontext() as writer:
         keeper = None
         if writer is not None:
-            memory = writer.begin(system, settings, numbers=numbers_of(system), resume=resume, steps=total)
+            memory = writer.begin(
+                system, settings, numbers=numbers_of(system, scheme), resume=resume, steps=total
+            )
             if memory is not None:
                 stepper.restore(dict(memory))
                 log.restore(np.asarray(memory["log"]))
@@ -129,7 +135,7 @@ def simulate(
                 frame = stepper.advance()
                 log.add(frame)
                 if frame.status != "solved" and on_failure == "raise":
-                    raise SolveError(frame.solution)
+                    raise _failure(frame)
                 if keeper is not None:
                     began = work_seconds()
                     keeper.take(frame)
@@ -143,14 +149,33 @@ def simulate(
                     break
     certificate = RunCertificate.of(log, tolerance)
     if certificate.failed:
-        warnings.warn(
-            f"{certificate.failed} of {certificate.steps} steps did not reach the tolerance {tolerance:g} "
-            f"(largest residual {certificate.worst:.1e}): see run.certificate, and try another solver",
-            ToleranceWarning,
-            stacklevel=2,
-        )
+        if certificate.failed > certificate.wrong_contact_steps:
+            warnings.warn(
+                f"{certificate.failed} of {certificate.steps} steps did not reach the tolerance "
+                f"{tolerance:g} (largest residual {certificate.worst:.1e}): see run.certificate, and try "
+                "another solver",
+                ToleranceWarning,
+                stacklevel=2,
+            )
+        if certificate.wrong_contact_steps:
+            warnings.warn(
+                f"the contacts of {certificate.wrong_contact_steps} of {certificate.steps} steps did not "
+                "pass their check: see frame.contacts.certificate.worst of such a step",
+                ContactWarning,
+                stacklevel=2,
+            )
     path = None if recording is None else Path(recording.path)
     return Run(system, stepper.time, log, certificate, stepper.timings, path, settings)
+
+
+def _failure(frame: Frame) -> NonsmoothError:
+    """Why a step failed."""
+    certificate = frame.contacts.certificate
+    if frame.status == WRONG_CONTACTS and certificate is not None:
+        return ContactError(
+            f"the contacts of step {frame.index} did not pass their check: {certificate.worst}"
+        )
+    return SolveError(frame.solution)
 
 
 class _Keeper:

@@ -14,6 +14,7 @@ from nonsmooth.collision.contacts import Contacts
 from nonsmooth.integrators import _joint_step_kernels as joint_kernels
 from nonsmooth.integrators import _step_kernels as kernels
 from nonsmooth.integrators._motion_kernels import Bodies, State
+from nonsmooth.integrators._turning_kernels import lift
 from nonsmooth.problem.assembled import assembled_problem
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.laws import Law
@@ -57,33 +58,32 @@ class JointPart:
         return JointPart(rows, self.bias[mask], self.bounds[mask])
 
 
-@dataclass(frozen=True)
-class Impacts:
-    """How gaps become biases of contacts."""
-
-    step: float
-    """s"""
-    push_out_speed: float
-    """Overlaps are undone no faster than this, m/s."""
-    restitution_speed: float
-    """Impacts slower than this do not bounce, m/s."""
-    bounce: float = 1.0
-    """Part of the restitution coefficients that is used."""
-
-
 def contact_rows(
-    bodies: Bodies, state: State, motion: Motion, contacts: Contacts, impacts: Impacts
-) -> tuple[kernels.Rows, int]:
-    """Return rows, biases and frames of the contacts, and how many of them bounce."""
+    bodies: Bodies,
+    state: State,
+    motion: Motion,
+    contacts: Contacts,
+    step: float,
+    push_out_speed: float,
+    facet: Floats | None = None,
+) -> kernels.Rows:
+    """Return rows, biases and frames of the contacts.
+
+    Gaps become biases of the velocity that closes them within the step (s), where they are negative no more
+    than the push-out speed (m/s). An infinite step leaves the motion of fixed bodies alone. `facet` (s,) is
+    the smallest angle between faces of each shape, for hulls that roll, see `_turning_kernels.lift`.
+    """
     rows = _room(len(contacts))
-    parts = (
-        contacts.shapes, contacts.bodies, contacts.point, contacts.normal, contacts.gap, contacts.restitution
-    )  # fmt: skip
-    bouncing = kernels.assemble(
-        bodies, state, motion.velocity, parts, impacts.step,
-        impacts.push_out_speed, impacts.restitution_speed, impacts.bounce, rows,
-    )  # fmt: skip
-    return rows, int(bouncing)
+    gap = contacts.gap
+    if facet is not None and len(contacts):
+        gap = gap.copy()
+        lift(
+            bodies, state, motion.velocity, contacts.shapes, contacts.bodies, contacts.point, contacts.normal,
+            facet, step, gap,
+        )  # fmt: skip
+    parts = (contacts.shapes, contacts.bodies, contacts.point, contacts.normal, gap)
+    kernels.assemble(bodies, state, motion.velocity, parts, step, push_out_speed, rows)
+    return rows
 
 
 def no_contacts() -> kernels.Rows:

@@ -7,12 +7,14 @@ what is done on position level. Impulses of joints, and of contacts that stay, s
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._kernel_clock import kernel_seconds, work_seconds
+from nonsmooth.collision.certificate import ContactChecker
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.detector import Detector
 from nonsmooth.collision.matching import match_impulses
@@ -20,6 +22,7 @@ from nonsmooth.errors import OptionError, ProblemError, WorldError
 from nonsmooth.integrators import _motion_kernels as motion_kernels
 from nonsmooth.integrators import _step_kernels as kernels
 from nonsmooth.integrators.constants import body_constants, spin_radius
+from nonsmooth.integrators.contact_numbers import WRONG_CONTACTS, contact_numbers
 from nonsmooth.integrators.euler import EulerStep
 from nonsmooth.integrators.frame import Frame, Timings
 from nonsmooth.integrators.mechanism import Mechanism
@@ -27,6 +30,7 @@ from nonsmooth.integrators.options import StepOptions
 from nonsmooth.integrators.outcome import Outcome
 from nonsmooth.integrators.projection import Projection
 from nonsmooth.integrators.rattle import RattleStep
+from nonsmooth.integrators.run import numbers_of
 from nonsmooth.integrators.step_problem import Motion
 from nonsmooth.model.system import System
 
@@ -48,10 +52,11 @@ class TimeStepper:
         self.index = 0
         self.timings = Timings()
         self._detector = Detector(system, options.margin)
+        self._checker = ContactChecker(system, options.contact_check)
         self._bodies, mass = body_constants(system)
         self._spin_radius = spin_radius(system)
         self.mechanism = Mechanism(system, self._bodies)
-        self._euler = EulerStep(self._bodies, mass, self.mechanism, self.step, options)
+        self._euler = EulerStep(system, self._bodies, mass, self.mechanism, self.step, options)
         self._projection = Projection(system, self._bodies, mass, self.mechanism, self._detector)
         self._rattle = RattleStep(system, self._bodies, mass, self.mechanism, self._detector, self.step)
         count = system.count
@@ -60,7 +65,8 @@ class TimeStepper:
         self._displacement, self._turn = np.empty((count, 3)), np.empty(count)
         self.contacts = Contacts.empty()
         self.impulses = np.zeros((0, 3))
-        """World frame, on body B, in N·s."""
+        """World frame, on body B, in N·s, without those of impacts: the next solve starts from them."""
+        self._names = numbers_of(system, options.scheme)
         self.joint_impulses = np.zeros(self.mechanism.count)
         """λ in N·s or N·m·s, one per joint row."""
 
@@ -79,6 +85,8 @@ class TimeStepper:
         moved = work_seconds()
         contacts = self._detector.detect(state.position, state.quaternion, self._displacement, self._turn)
         found = work_seconds()
+        contacts = self._checked(state, contacts)
+        checked = work_seconds()
         start = match_impulses(self.contacts, self.impulses, contacts)
         late = self._late(contacts)
         prepared = work_seconds()
@@ -88,7 +96,7 @@ class TimeStepper:
         if outcome is None:
             # a copy, because the problem keeps it and the next step overwrites it
             motion = Motion(self._motion.momentum.copy(), self._motion.velocity)
-            outcome = self._euler.do(state, self.time, motion, contacts, start, self.joint_impulses)
+            outcome = self._euler.do(state, self.time, motion, contacts, start, self.joint_impulses, force)
             system.joints.run_on(system, self.step)
         solved = work_seconds()
         self.index += 1
@@ -96,7 +104,7 @@ class TimeStepper:
         if outcome.joints is not None:
             self.joint_impulses = outcome.joints.impulses
         joint_error = self._put_right(state, outcome)
-        numbers = self._numbers(outcome)
+        numbers = self._numbers(outcome) | contact_numbers(contacts, system.bounding_radius)
         numbers["late_contacts"] = float(late)
         if len(system.joints):
             numbers["joint_error"] = joint_error
@@ -104,7 +112,8 @@ class TimeStepper:
         self.timings.add(
             motion=moved - began + work_seconds() - solved,
             collision=found - moved,
-            assembly=prepared - found + outcome.assembling,
+            checking=checked - found,
+            assembly=prepared - checked + outcome.assembling,
             solver=solved - prepared - outcome.assembling,
         )
         self.timings.kernels += kernel_seconds() - waited
@@ -117,10 +126,10 @@ class TimeStepper:
             quaternion=state.quaternion,
             linear_velocity=state.linear,
             angular_velocity=state.angular,
-            contacts=outcome.contacts,
-            impulses=outcome.impulses,
+            contacts=replace(outcome.contacts, certificate=contacts.certificate),
+            impulses=outcome.all_impulses,
             residual=solution.certificate.residual,
-            status=str(solution.status),
+            status=str(solution.status) if numbers["wrong_contacts"] == 0.0 else WRONG_CONTACTS,
             iterations=solution.statistics.iterations,
             numbers=numbers,
             solution=solution,
@@ -151,9 +160,22 @@ class TimeStepper:
         fastest = float(np.sqrt(np.max(np.sum(self._displacement**2, axis=1))))
         self._detector.margin = min(max(options.margin, fastest), 2.0 * options.margin)
 
+    def _checked(self, state: motion_kernels.State, contacts: Contacts) -> Contacts:
+        """The contacts with their certificate."""
+        certificate = self._checker.check(
+            contacts,
+            state.position,
+            state.quaternion,
+            margin=self._detector.margin,
+            step=self.index,
+            withheld=self._detector.withheld,
+            displacement=self._displacement,
+        )
+        return replace(contacts, certificate=certificate)
+
     def _put_right(self, state: motion_kernels.State, outcome: Outcome) -> float:
         """Do what the scheme asks for on position level; returns the joints' error in m or rad."""
-        if self.options.scheme != "stabilised" and not outcome.closed:
+        if self.options.projected and not outcome.closed:
             return self._projection.close(state, self.time).joint_error
         if self.mechanism.count == 0:
             return 0.0
@@ -182,7 +204,7 @@ class TimeStepper:
         speed, potential = motion_kernels.body_numbers(
             self._bodies, self.system.position, velocity, self.system.gravity
         )
-        return {
+        numbers = {
             "contacts": float(len(contacts)),
             "kinetic_energy": kinetic,
             "potential_energy": float(potential) + self.system.joints.potential_energy(self.system),
@@ -193,6 +215,19 @@ class TimeStepper:
             "penetration": max(0.0, -float(contacts.gap.min(initial=0.0))),
             "largest_speed": float(speed),
         }
+        if "impacts" in self._names:
+            impacts = outcome.impacts
+            if impacts is not None:  # what driven surfaces do in an impact is work of contacts
+                numbers["contact_work"] += impacts.driven
+            numbers |= {
+                "impacts": 0.0 if impacts is None else float(impacts.count),
+                "impact_work": 0.0 if impacts is None else impacts.work,
+                "reduced_impacts": 0.0 if impacts is None else float(impacts.reduced),
+                "unfinished_impacts": 0.0 if impacts is None else float(impacts.unfinished),
+            }
+        if "flight_work" in self._names:
+            numbers["flight_work"] = outcome.flight_work
+        return numbers
 
     def _check_state(self, state: motion_kernels.State) -> None:
         if self.options.world is None:

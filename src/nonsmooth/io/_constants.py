@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +12,15 @@ from nonsmooth.errors import FileFormatError, NonsmoothError
 from nonsmooth.io._arrays import Arrays, shaped, texts
 from nonsmooth.io._hdf5 import FLOATS, Node
 from nonsmooth.io._joint_constants import joint_constants, joint_identity
-from nonsmooth.model import shapes as kinds
 from nonsmooth.model.materials import PairTable
 from nonsmooth.model.shape_table import ShapeTable
+from nonsmooth.model.shapes import BY_KIND, MESH, PRIMITIVES, Primitive
 from nonsmooth.model.system import System
 
 Floats = NDArray[np.float64]
 
 _INT32 = ("int32",)
+_NO_ARRAYS = (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
 
 
 @dataclass(frozen=True)
@@ -52,9 +51,10 @@ def constants(system: System) -> Arrays:
     """Return what does not change, as arrays."""
     table = system.shapes
     names = sorted(system.names.items(), key=lambda item: item[1])
-    solids = [getattr(shape, "vertices", None) is not None for shape in table.objects]
-    vertices = [shape.vertices for shape, solid in zip(table.objects, solids, strict=True) if solid]  # type: ignore[attr-defined]
-    triangles = [shape.triangles for shape, solid in zip(table.objects, solids, strict=True) if solid]  # type: ignore[attr-defined]
+    stored = {row: shape.stored for row, shape in enumerate(table.objects)}
+    solids = {row: arrays for row, arrays in stored.items() if arrays is not None}
+    vertices = [array for array, _ in solids.values()]
+    triangles = [array for _, array in solids.values()]
     pairs = system.materials.pair_table()
     arrays: Arrays = {
         "bodies/mass": (system.mass, "kg"),
@@ -64,15 +64,12 @@ def constants(system: System) -> Arrays:
         "bodies/name": (texts([name for name, _ in names]), "name"),
         "bodies/named": (np.array([index for _, index in names], dtype=np.int32), "index of the body named"),
         "shapes/body": (table.body, "index of a body"),
-        "shapes/kind": (
-            table.kind,
-            "0 sphere, 1 half-space, 2 box, 3 capsule, 4 cylinder, 5 ellipsoid, 6 convex hull, 7 mesh",
-        ),
-        "shapes/size": (table.size, "m"),
+        "shapes/kind": (table.kind, ", ".join(f"{shape.kind} {shape.title}" for shape in PRIMITIVES)),
+        "shapes/size": (np.ascontiguousarray(table.size[:, :3]), "m"),
         "shapes/offset": (table.offset, "m"),
         "shapes/rotation": (table.rotation, "unit quaternion (w, x, y, z)"),
         "shapes/material": (table.material, "index of a material"),
-        "shapes/solid": (np.flatnonzero(solids).astype(np.int32), "index of a shape that has vertices"),
+        "shapes/solid": (np.array(list(solids), dtype=np.int32), "index of a shape that has vertices"),
         "shapes/vertex_count": (
             np.array([len(v) for v in vertices], dtype=np.int32),
             "of that shape",
@@ -88,9 +85,20 @@ def constants(system: System) -> Arrays:
         ),
         "materials/name": (texts(list(system.materials.names)), "name"),
     }
+    if table.size[:, 3].any():
+        arrays["shapes/rounding"] = (table.size[:, 3].copy(), "m")
     for name, values in pairs._asdict().items():
         arrays[f"materials/{name}"] = (values, "1")
+    poisson = system.materials.poisson_pairs()
+    if poisson.any():  # older recordings know Newton's law alone
+        arrays["materials/poisson"] = (poisson.astype(np.int32), "1 where Poisson's law of impact holds")
     return arrays | joint_constants(system)
+
+
+def version(arrays: Arrays) -> int:
+    """Return the version of the format: 2 for shapes that version 1 has no place for, or does not know."""
+    newer = "shapes/rounding" in arrays or np.any(arrays["shapes/kind"][0] > MESH)
+    return 2 if newer else 1
 
 
 def fingerprint(system: System, arrays: Arrays, *choices: object) -> str:
@@ -137,37 +145,28 @@ def read_shapes(root: Node) -> ShapeTable:
         name: shaped(node, name, node.read(name, FLOATS if name in rows else _INT32), (len(body), *row))
         for name, row in {"kind": (), **rows, "material": ()}.items()
     }
+    rounding = np.zeros(len(body))
+    if node.has("rounding"):
+        rounding = shaped(node, "rounding", node.read("rounding"), body.shape)
+    columns["size"] = np.column_stack([columns["size"], rounding])
     counts = [node.read(f"{part}_count", _INT32) for part in ("vertex", "triangle")]
     vertices = np.split(node.read("vertices"), np.cumsum(counts[0])[:-1])
     triangles = np.split(node.read("triangles", _INT32), np.cumsum(counts[1])[:-1])
     solids = dict(
         zip(node.read("solid", _INT32).tolist(), zip(vertices, triangles, strict=True), strict=False)
     )
+    known: dict[tuple[float, ...], Primitive] = {}  # spheres of one size are one object
+    objects = []
     try:
-        objects = tuple(
-            _solid(kind, *solids[row]) if kind in (kinds.CONVEX_HULL, kinds.MESH) else _primitive(kind, *size)
-            for row, (kind, size) in enumerate(
-                zip(columns["kind"].tolist(), columns["size"].tolist(), strict=True)
-            )
-        )
+        for row, (kind, size) in enumerate(
+            zip(columns["kind"].tolist(), columns["size"].tolist(), strict=True)
+        ):
+            if row in solids:
+                objects.append(BY_KIND[kind].rebuilt(tuple(size), *solids[row]))
+            else:
+                if (kind, *size) not in known:
+                    known[kind, *size] = BY_KIND[kind].rebuilt(tuple(size), *_NO_ARRAYS)
+                objects.append(known[kind, *size])
     except (NonsmoothError, KeyError) as error:
         raise FileFormatError(f"{node.path} holds no valid shapes: {error}") from error
-    return ShapeTable(body=body, **columns, objects=objects)
-
-
-def _solid(kind: int, vertices: Floats, triangles: NDArray[np.int32]) -> kinds.Primitive:
-    return kinds.ConvexHull(vertices) if kind == kinds.CONVEX_HULL else kinds.Mesh(vertices, triangles)
-
-
-@cache
-def _primitive(kind: int, x: float, y: float, z: float) -> kinds.Primitive:
-    """The shape that has these three numbers in `ShapeTable.size`; spheres of one size are one object."""
-    makers: dict[int, Callable[[], kinds.Primitive]] = {
-        kinds.SPHERE: lambda: kinds.Sphere(x),
-        kinds.HALF_SPACE: kinds.HalfSpace,
-        kinds.BOX: lambda: kinds.Box((2 * x, 2 * y, 2 * z)),
-        kinds.CAPSULE: lambda: kinds.Capsule(x, 2 * y),
-        kinds.CYLINDER: lambda: kinds.Cylinder(x, 2 * y),
-        kinds.ELLIPSOID: lambda: kinds.Ellipsoid((x, y, z)),
-    }
-    return makers[kind]()
+    return ShapeTable(body=body, **columns, objects=tuple(objects))

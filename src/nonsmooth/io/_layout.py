@@ -10,7 +10,7 @@ import numpy as np
 from nonsmooth.io._columns import ColumnKind
 from nonsmooth.io._hdf5 import FileKind
 
-TRAJECTORY = FileKind("nonsmooth-trajectory", 1, "trajectory", "a recorded run")
+TRAJECTORY = FileKind("nonsmooth-trajectory", 2, "trajectory", "a recorded run")
 
 STATE = {
     "position": (3, "m"),

@@ -13,7 +13,6 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,16 +33,8 @@ from nonsmooth.problem.laws import Law
 Floats = NDArray[np.float64]
 FilePath = str | os.PathLike[str]
 
-_SOLIDS: dict[str, tuple[Callable[..., Shape], tuple[str, ...]]] = {
-    "sphere": (shapes.Sphere, ("radius",)),
-    "box": (shapes.Box, ("size",)),
-    "capsule": (shapes.Capsule, ("radius", "length")),
-    "cylinder": (shapes.Cylinder, ("radius", "length")),
-    "ellipsoid": (shapes.Ellipsoid, ("radii",)),
-    "hull": (shapes.ConvexHull, ("points",)),
-    "mesh": (shapes.Mesh, ("vertices", "triangles")),
-}
-"""How a shape of the file is made, and from which keys."""
+_SOLIDS = tuple(name for name, shape in shapes.BY_NAME.items() if shape is not shapes.HalfSpace)
+"""Shapes of bodies and of parts of compounds; a half-space is placed by a point and its normal instead."""
 
 _BODY_SHAPES = (*_SOLIDS, "compound", "plane", "none")
 _PLANE_KEYS = ("normal", "point", "velocity", "material", "name")
@@ -61,7 +52,7 @@ _BODY_KEYS = (
 )
 _GRID_KEYS = ("radius", "counts", "spacing", "origin", "jitter", "seed")
 _GRID_BODY_KEYS = ("mass", "density", "velocity", "material")
-_SURFACE_KEYS = ("friction", "restitution")
+_SURFACE_KEYS = ("friction", "restitution", "impact_law")
 _FORCE_KEYS = ("body", "force", "torque", "point", "frequency", "phase")
 _RUN_KEYS = (
     "duration",
@@ -73,10 +64,15 @@ _RUN_KEYS = (
     "threads",
     "on_failure",
     "scheme",
+    "contact_check",
     "assemble",
 )
 _LARGEST_GRID = 10_000_000
-_CHOICES = {"on_failure": ("count", "raise"), "scheme": ("stabilised", "projected", "rattle")}
+_CHOICES = {
+    "on_failure": ("count", "raise"),
+    "scheme": ("stabilised", "projected", "rattle", "ballistic"),
+    "contact_check": ("sampled", "all", "none"),
+}
 
 
 @dataclass(frozen=True)
@@ -178,14 +174,14 @@ def _shape(table: Table, name: str, others: tuple[str, ...]) -> Shape | None:
         table.check_keys("shape", "parts", *others)
         table.needed("parts")
         return shapes.Compound(tuple(_part(part) for part in table.tables("parts")))
-    make, keys = _SOLIDS[name]
-    table.check_keys("shape", *keys, *others)
-    return make(*(table.needed(key) for key in keys))
+    solid = shapes.BY_NAME[name]
+    table.check_keys("shape", *solid.keys, *solid.optional_keys, *others)
+    return solid(*(table.needed(key) for key in solid.keys), **table.picked(*solid.optional_keys))
 
 
 def _part(part: Table) -> tuple[Shape, Any, Any]:
     with part.blame():
-        shape = _shape(part, part.choice("shape", tuple(_SOLIDS)), ("position", "orientation"))
+        shape = _shape(part, part.choice("shape", _SOLIDS), ("position", "orientation"))
         assert shape is not None
         turn = _orientation(part) if "orientation" in part.values else quaternions.IDENTITY
         placed = (shape, part.values.get("position", (0.0, 0.0, 0.0)), turn)

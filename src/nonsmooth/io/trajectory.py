@@ -7,15 +7,18 @@
         trajectory.reactions(-1).of("pin")   # force in N and torque in N·m of a joint
         trajectory.steps["residual"]         # one for every step
 
-Layout of a file, version 1 (numbers are float64, indices and counts int64 or int32; every dataset has its
-unit or meaning as the attribute `unit`; strings are UTF-8 of fixed length):
+Layout of a file, versions 1 and 2 (numbers are float64, indices and counts int64 or int32; every dataset has
+its unit or meaning as the attribute `unit`; strings are UTF-8 of fixed length):
 
-    /                attributes: format = "nonsmooth-trajectory", version = 1,
+    /                attributes: format = "nonsmooth-trajectory", version = 1, or 2 if a shape has
+                     a rounding or a kind above 7,
                      fingerprint = hash of the system and of what is recorded
     settings         what the run was asked for, as JSON
     bodies/          mass, inertia, fixed, bounding_radius, name and named (whose name it is)
     shapes/          body, kind, size, offset, rotation, material: rows of `ShapeTable`;
-                     solid, vertex_count, triangle_count, vertices, triangles: of hulls and meshes
+                     rounding: its fourth size, if any is not 0;
+                     solid, vertex_count, triangle_count, vertices, triangles: of hulls, meshes and
+                     height fields
     materials/       name, friction and restitution (m, m) of every pair
     joints/          type, name and named, bodies, anchor, frame, element (drivers, springs, … in words)
     joint_rows/      label, joint, unit of every row; both are missing where there are no joints

@@ -37,7 +37,7 @@ from nonsmooth.collision.contacts import Contacts
 from nonsmooth.errors import FileFormatError, OptionError
 from nonsmooth.io._arrays import Arrays, write_constants
 from nonsmooth.io._columns import Chunk, Column, ColumnKind, copy_rows
-from nonsmooth.io._constants import constants, fingerprint
+from nonsmooth.io._constants import constants, fingerprint, version
 from nonsmooth.io._hdf5 import (
     FilePath,
     check_room,
@@ -293,7 +293,7 @@ class Writer:
         # Always the same name: what a run leaves that is killed right here is taken over by the next.
         part = f".{os.path.basename(self._path)}.part"
         with new_file(self._path, part=part, when_whole=start, libver="latest") as file:
-            write_header(file, TRAJECTORY)
+            write_header(file, TRAJECTORY._replace(version=version(arrays)))
             write_text(file, fingerprint=self._fingerprint)
             write_constants(file, arrays)
             encoded = settings.encode()

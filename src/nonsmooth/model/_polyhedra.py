@@ -37,8 +37,8 @@ def moments(vertices: Floats, triangles: Triangles) -> Moments:
     return Moments(volume, base + centre, 0.5 * (inertia + inertia.T))
 
 
-def hull(points: Floats) -> tuple[Floats, Triangles]:
-    """Return corners and outward triangles of the convex hull of `points` (p, 3)."""
+def hull(points: Floats) -> tuple[Floats, Triangles, Floats]:
+    """Return corners, outward triangles and their unit normals of the convex hull of `points` (p, 3)."""
     try:
         found = Hull(points)
     except (QhullError, ValueError):
@@ -53,11 +53,11 @@ def hull(points: Floats) -> tuple[Floats, Triangles]:
     a, b, c = np.moveaxis(vertices[triangles], 1, 0)
     inward = np.einsum("ti,ti->t", np.cross(b - a, c - a), found.equations[:, :3]) < 0.0
     triangles[inward] = triangles[inward][:, ::-1]
-    return vertices, np.ascontiguousarray(triangles)
+    return vertices, np.ascontiguousarray(triangles), found.equations[:, :3].copy()
 
 
-def checked_triangles(vertices: Floats, triangles: Any) -> Triangles:
-    """Return the triangles as int32 (t, 3) once they are known to bound a solid."""
+def whole_triangles(vertices: Floats, triangles: Any) -> Triangles:
+    """Return the triangles as int32 (t, 3), rows of vertices that are there."""
     try:
         given = np.asarray(triangles)
     except ValueError:  # rows of unequal length
@@ -70,20 +70,26 @@ def checked_triangles(vertices: Floats, triangles: Any) -> Triangles:
     if len(given) and not 0 <= given.min() <= given.max() < len(vertices):
         wrong = int(given.min() if given.min() < 0 else given.max())
         raise ProblemError(
-            f"a triangle of a mesh names vertex {wrong}: vertices go from 0 to {len(vertices) - 1}"
+            f"a triangle of a mesh names vertex {wrong}: vertices go from 0 to {len(vertices) - 1}, "
+            "put its number right"
         )
-    _check_closed(given.astype(np.int64), len(vertices))
-    out = given.astype(np.int32)
-    unused = np.setdiff1d(np.arange(len(vertices)), out)
-    if len(unused):
-        raise ProblemError(f"vertex {unused[0]} of a mesh belongs to no triangle: leave it out")
-    volume = float(_six_volumes(*_corners(vertices, out)).sum()) / 6.0
-    if not volume > 0.0:
-        raise ProblemError(
-            f"a mesh has the volume {volume:g} m³: its triangles must be counterclockwise when seen from "
-            "outside (swap two columns to turn them around)"
-        )
-    return out
+    return given.astype(np.int32)
+
+
+def signed_volume(vertices: Floats, triangles: Triangles) -> float:
+    """Return the volume (m³) that a closed surface bounds, negative if it is inside out."""
+    return float(_six_volumes(*_corners(vertices, triangles)).sum()) / 6.0
+
+
+def lonely_edge(triangles: Triangles, vertices: int) -> tuple[int, int] | None:
+    """Return an edge that is walked more often one way than the other; None for a closed surface."""
+    start, end = triangles.astype(np.int64).ravel(), triangles[:, [1, 2, 0]].astype(np.int64).ravel()
+    forwards, backwards = np.sort(start * vertices + end), np.sort(end * vertices + start)
+    if np.array_equal(forwards, backwards):
+        return None
+    lonely = np.setdiff1d(forwards, backwards)
+    edge = int(lonely[0]) if len(lonely) else int(forwards[np.argmax(forwards != backwards)])
+    return edge // vertices, edge % vertices
 
 
 def _corners(vertices: Floats, triangles: Triangles) -> tuple[Floats, Floats, Floats]:
@@ -95,20 +101,3 @@ def _corners(vertices: Floats, triangles: Triangles) -> tuple[Floats, Floats, Fl
 def _six_volumes(a: Floats, b: Floats, c: Floats) -> Floats:
     """Return six times the signed volumes (t,) of the tetrahedra from the base point to the triangles."""
     return np.asarray(np.einsum("ti,ti->t", a, np.cross(b, c)))
-
-
-def _check_closed(triangles: NDArray[np.int64], vertices: int) -> None:
-    """Raise unless every edge is walked once in each direction, by two different triangles."""
-    start, end = triangles.ravel(), triangles[:, [1, 2, 0]].ravel()
-    forwards, backwards = np.sort(start * vertices + end), np.sort(end * vertices + start)
-    if len(triangles) == 0 or not np.array_equal(forwards, backwards):
-        lonely = np.setdiff1d(forwards, backwards)
-        edge = f": edge {lonely[0] // vertices}-{lonely[0] % vertices} has one side" if len(lonely) else ""
-        raise ProblemError(
-            f"a mesh is not closed{edge}; every edge must belong to two triangles, one each way"
-        )
-    if np.any(start == end) or np.any(forwards[1:] == forwards[:-1]):
-        raise ProblemError(
-            "a mesh has a triangle with a repeated vertex, or an edge of more than two triangles: "
-            "remove doubled triangles and split such edges"
-        )

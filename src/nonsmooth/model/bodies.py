@@ -38,7 +38,7 @@ class Bodies:
         self._shapes = Rows(
             body=((), np.int32),
             kind=((), np.int32),
-            size=((3,), np.float64),
+            size=((4,), np.float64),
             offset=((3,), np.float64),
             rotation=((4,), np.float64),
             material=((), np.int32),

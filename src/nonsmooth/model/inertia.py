@@ -36,8 +36,8 @@ def body_mass(
         raise ProblemError(f"{label} has {fault}: give exactly one of them, or fixed=True")
     if shape is None:
         return _shapeless(label, mass, density, inertia)
-    if math.isinf(shape.volume):
-        raise ProblemError(f"{label} has a half-space, whose mass is not finite: make it fixed=True")
+    if shape.without_mass:
+        raise ProblemError(f"{label} has {shape.without_mass}")
     unit = shape.mass_properties(1.0)
     if density is not None:
         kilograms = check.positive(f"density of {label}", density, "kg/m³") * unit.mass
@@ -80,6 +80,6 @@ def _shapeless(label: str, mass: Any, density: Any, inertia: Any) -> MassPropert
 
 
 def _centre_of_fixed(shape: Shape | None) -> Floats:
-    if shape is None or math.isinf(shape.volume):
+    if shape is None or shape.without_mass:
         return np.zeros(3)
     return shape.mass_properties(1.0).centre

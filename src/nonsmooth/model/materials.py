@@ -18,6 +18,8 @@ from nonsmooth.model import checks as check
 
 Floats = NDArray[np.float64]
 
+IMPACT_LAWS = ("newton", "poisson")
+"""Laws of impact: e is a ratio of speeds, or of impulses in expansion and compression."""
 _BOUNDS = {"friction": (0.0, np.inf), "restitution": (0.0, 1.0)}
 """Smallest and largest value of each property."""
 
@@ -29,15 +31,19 @@ class Material:
     Args:
         name: what bodies call it.
         friction: Coulomb's coefficient μ ≥ 0.
-        restitution: ratio of normal speeds after and before an impact, from 0 to 1.
+        restitution: e, from 0 to 1: the ratio of normal speeds after and before an impact ("newton"), or of
+            the normal impulses of its expansion and its compression ("poisson").
+        impact_law: "newton" or "poisson".
     """
 
     name: str
     friction: float = 0.5
     restitution: float = 0.0
+    impact_law: str = "newton"
 
     def __post_init__(self) -> None:
         check.text("the name of a material", self.name)
+        _checked_law(f"material {self.name!r}", self.impact_law)
         for quantity in _BOUNDS:
             value = _checked(quantity, f"material {self.name!r}", getattr(self, quantity))
             object.__setattr__(self, quantity, value)
@@ -53,13 +59,15 @@ class PairTable(NamedTuple):
 class Materials:
     """The materials of a system, in the order in which they were added; number 0 is "default".
 
-    Where two materials meet, the smaller of their values holds, unless `set_pair` says otherwise.
+    Where two materials meet, the smaller of their values holds, and Newton's law of impact if either has it,
+    unless `set_pair` says otherwise.
     """
 
     def __init__(self) -> None:
         self._materials = [Material("default")]
         self._index = {"default": 0}
         self._pairs: dict[tuple[int, int], dict[str, float]] = {}
+        self._laws: dict[tuple[int, int], str] = {}
 
     def __len__(self) -> int:
         return len(self._materials)
@@ -94,7 +102,13 @@ class Materials:
         return len(self._materials) - 1
 
     def set_pair(
-        self, a: str, b: str, *, friction: float | None = None, restitution: float | None = None
+        self,
+        a: str,
+        b: str,
+        *,
+        friction: float | None = None,
+        restitution: float | None = None,
+        impact_law: str | None = None,
     ) -> None:
         """Say what holds where materials `a` and `b` meet; what is None stays as it was."""
         given = {"friction": friction, "restitution": restitution}
@@ -103,9 +117,11 @@ class Materials:
             for quantity, value in given.items()
             if value is not None
         }
-        if not values:
-            raise ProblemError(f"the pair {a!r}, {b!r} says nothing: give {' or '.join(given)}")
+        if not values and impact_law is None:
+            raise ProblemError(f"the pair {a!r}, {b!r} says nothing: give {' or '.join(given)} or impact_law")
         first, second = sorted((self.index(a), self.index(b)))
+        if impact_law is not None:
+            self._laws[first, second] = _checked_law(f"the pair {a!r}, {b!r}", impact_law)
         self._pairs.setdefault((first, second), {}).update(values)
 
     def pair_table(self) -> PairTable:
@@ -120,11 +136,20 @@ class Materials:
             tables[quantity] = table
         return PairTable(**tables)
 
+    def poisson_pairs(self) -> NDArray[np.bool_]:
+        """Tell which pairs of materials (m, m) obey Poisson's law of impact; all others obey Newton's."""
+        own = np.array([material.impact_law == "poisson" for material in self._materials])
+        table = np.logical_and.outer(own, own)
+        for (a, b), law in self._laws.items():
+            table[a, b] = table[b, a] = law == "poisson"
+        return np.asarray(table)
+
     def copy(self) -> Materials:
         """Return a table that can be changed on its own."""
         other = Materials()
         other._materials, other._index = list(self._materials), dict(self._index)
         other._pairs = {pair: dict(values) for pair, values in self._pairs.items()}
+        other._laws = dict(self._laws)
         return other
 
 
@@ -135,3 +160,9 @@ def _checked(quantity: str, owner: str, value: Any) -> float:
         limits = f"at least {lowest:g}" if highest == np.inf else f"from {lowest:g} to {highest:g}"
         raise ProblemError(f"{quantity} of {owner} is {out:g}: it must be {limits}")
     return out
+
+
+def _checked_law(owner: str, law: Any) -> str:
+    if law not in IMPACT_LAWS:
+        raise ProblemError(f"impact_law of {owner} is {law!r}: use one of {', '.join(IMPACT_LAWS)}")
+    return str(law)

@@ -19,9 +19,9 @@ class ShapeTable:
 
     Args:
         body: (s,) the body that carries the shape.
-        kind: (s,) SPHERE, HALF_SPACE, BOX, CAPSULE, CYLINDER, ELLIPSOID, CONVEX_HULL or MESH.
-        size: (s, 3) in m: (radius, 0, 0) of a sphere, half extents of a box, (radius, half length, 0) of
-            a capsule or cylinder, radii of an ellipsoid, zeros for the others.
+        kind: (s,) `kind` of the shape: SPHERE, HALF_SPACE, BOX, …
+        size: (s, 4) in m, `sizes` of the shape: (radius, 0, 0) of a sphere, half extents of a box, (radius,
+            half length, 0) of a capsule or cylinder, radii of an ellipsoid; then the rounding.
         offset: (s, 3) origin of the shape's frame in the body frame, in m.
         rotation: (s, 4) unit quaternion from the shape's frame to the body frame.
         material: (s,) number of the material.

@@ -12,6 +12,8 @@ world frame and angular velocity in the body frame. The position of a body is th
 from __future__ import annotations
 
 import copy
+import importlib
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, TypedDict, Unpack
 
@@ -62,6 +64,7 @@ class System(Jointed):
         self._materials = Materials()
         self._forces = AppliedForces()
         self._constant_forces: Floats | None = None
+        self._queries: Any = None
 
     def __repr__(self) -> str:
         return (
@@ -76,15 +79,29 @@ class System(Jointed):
         """The table of materials; "default" (μ = 0.5, no restitution) is always there."""
         return self._materials
 
-    def add_material(self, name: str, *, friction: float = 0.5, restitution: float = 0.0) -> None:
-        """Add a material with friction μ ≥ 0 and restitution from 0 to 1; "default" may be given anew."""
-        self._materials.add(Material(name, friction, restitution))
+    def add_material(
+        self, name: str, *, friction: float = 0.5, restitution: float = 0.0, impact_law: str = "newton"
+    ) -> None:
+        """Add a material with friction μ ≥ 0 and restitution from 0 to 1; "default" may be given anew.
+
+        The restitution is that of Newton's or of Poisson's law of impact ("newton" or "poisson").
+        """
+        self._materials.add(Material(name, friction, restitution, impact_law))
 
     def set_pair(
-        self, a: str, b: str, *, friction: float | None = None, restitution: float | None = None
+        self,
+        a: str,
+        b: str,
+        *,
+        friction: float | None = None,
+        restitution: float | None = None,
+        impact_law: str | None = None,
     ) -> None:
-        """Say what holds where materials `a` and `b` meet, instead of the smaller of their values."""
-        self._materials.set_pair(a, b, friction=friction, restitution=restitution)
+        """Say what holds where materials `a` and `b` meet, instead of the smaller of their values.
+
+        Of the laws of impact Poisson's holds where both materials have it, or where this says so.
+        """
+        self._materials.set_pair(a, b, friction=friction, restitution=restitution, impact_law=impact_law)
 
     # ---- bodies ---------------------------------------------------------------------------------
 
@@ -139,7 +156,7 @@ class System(Jointed):
                 1,
                 body=body,
                 kind=piece.shape.kind,
-                size=piece.shape.extents,
+                size=piece.shape.sizes,
                 offset=piece.position - properties.centre,
                 rotation=piece.orientation,
                 material=number,
@@ -160,31 +177,58 @@ class System(Jointed):
 
     def add_sphere(self, radius: float, **options: Unpack[BodyOptions]) -> int:
         """Add a sphere of `radius` (m); options as in `add_body`."""
-        return self.add_body(shapes.Sphere(radius), **options)
+        return self._add(options, shapes.Sphere, radius)
 
-    def add_box(self, size: ArrayLike, **options: Unpack[BodyOptions]) -> int:
-        """Add a box with the full edge lengths `size` (3,) in m; options as in `add_body`."""
-        return self.add_body(shapes.Box(size), **options)  # type: ignore[arg-type]
+    def add_box(self, size: ArrayLike, *, rounding: float = 0.0, **options: Unpack[BodyOptions]) -> int:
+        """Add a box with full edge lengths `size` (3,) and `rounding` in m; options as in `add_body`.
+
+        The rounding is the radius of a ball that is swept around the box, which becomes larger by it.
+        """
+        return self._add(options, shapes.Box, size, rounding)
 
     def add_capsule(self, radius: float, length: float, **options: Unpack[BodyOptions]) -> int:
         """Add a capsule along z; `length` (m) is that of its cylinder. Options as in `add_body`."""
-        return self.add_body(shapes.Capsule(radius, length), **options)
+        return self._add(options, shapes.Capsule, radius, length)
 
-    def add_cylinder(self, radius: float, length: float, **options: Unpack[BodyOptions]) -> int:
-        """Add a cylinder along z of `radius` and `length` (m); options as in `add_body`."""
-        return self.add_body(shapes.Cylinder(radius, length), **options)
+    def add_cylinder(
+        self, radius: float, length: float, *, rounding: float = 0.0, **options: Unpack[BodyOptions]
+    ) -> int:
+        """Add a cylinder along z of `radius`, `length` and `rounding` (m); options as in `add_body`."""
+        return self._add(options, shapes.Cylinder, radius, length, rounding)
 
-    def add_ellipsoid(self, radii: ArrayLike, **options: Unpack[BodyOptions]) -> int:
-        """Add an ellipsoid with half axes `radii` (3,) in m; options as in `add_body`."""
-        return self.add_body(shapes.Ellipsoid(radii), **options)  # type: ignore[arg-type]
+    def add_ellipsoid(
+        self, radii: ArrayLike, *, rounding: float = 0.0, **options: Unpack[BodyOptions]
+    ) -> int:
+        """Add an ellipsoid with half axes `radii` (3,) and `rounding` in m; options as in `add_body`."""
+        return self._add(options, shapes.Ellipsoid, radii, rounding)
 
-    def add_hull(self, points: ArrayLike, **options: Unpack[BodyOptions]) -> int:
-        """Add the convex hull of `points` (p, 3) in m; options as in `add_body`."""
-        return self.add_body(shapes.ConvexHull(points), **options)  # type: ignore[arg-type]
+    def add_hull(self, points: ArrayLike, *, rounding: float = 0.0, **options: Unpack[BodyOptions]) -> int:
+        """Add the convex hull of `points` (p, 3) in m, with `rounding` (m); options as in `add_body`."""
+        return self._add(options, shapes.ConvexHull, points, rounding)
 
     def add_mesh(self, vertices: ArrayLike, triangles: ArrayLike, **options: Unpack[BodyOptions]) -> int:
-        """Add a closed mesh of `vertices` (v, 3) in m and outward `triangles`; options as in `add_body`."""
-        return self.add_body(shapes.Mesh(vertices, triangles), **options)  # type: ignore[arg-type]
+        """Add a mesh of `vertices` (v, 3) in m and outward `triangles`; options as in `add_body`.
+
+        The mesh of a moving body must be closed.
+        """
+        return self._add(options, shapes.Mesh, vertices, triangles)
+
+    def add_height_field(self, heights: ArrayLike, spacing: ArrayLike, **options: Unpack[BodyOptions]) -> int:
+        """Add fixed terrain: `heights` (nx, ny) in m over points `spacing` (dx, dy) m apart, solid below.
+
+        The middle of the grid is at `position`. Options as in `add_body`; `fixed` is not needed.
+        """
+        return self._add(
+            {**options, "fixed": options.get("fixed", True)}, shapes.HeightField, heights, spacing
+        )
+
+    def _add(self, options: BodyOptions, make: Callable[..., Shape], *sizes: Any) -> int:
+        """Add a body of a shape that is made from `sizes`; an error names the body."""
+        try:
+            shape = make(*sizes)
+        except ProblemError as error:
+            raise ProblemError(f"{self._new_label(options.get('name'))}: {error}") from error
+        return self.add_body(shape, **options)
 
     def add_plane(
         self,
@@ -248,7 +292,7 @@ class System(Jointed):
             velocity = check.array("velocities", velocities, (n, 3), f"{n} rows of three numbers")
         number = self._materials.index(material)
         index = np.arange(self.count, self.count + n)
-        size = np.zeros((n, 3))
+        size = np.zeros((n, 4))
         size[:, 0] = radii
         same = n > 0 and bool(np.all(radii == radii[0]))
         self._objects += [shapes.Sphere(radii[0])] * n if same else [shapes.Sphere(r) for r in radii.tolist()]
@@ -274,6 +318,56 @@ class System(Jointed):
         )
         self._changed()
         return index
+
+    # ---- queries --------------------------------------------------------------------------------
+
+    def distance(self, a: int | str, b: int | str) -> Any:
+        """Distance of two bodies, by index or name, in the present state: a `Distance`.
+
+        It has the `gap` in m (negative in overlap: minus the least translation that ends it), the nearest
+        points `point_a` and `point_b` (3,) in m and the `normal` (3,) from a to b, all in the world frame.
+        """
+        return self._asked().distance(a, b)
+
+    def overlap(self, a: int | str, b: int | str) -> bool:
+        """Return whether two bodies, by index or name, overlap or touch in the present state."""
+        return bool(self._asked().overlap(a, b))
+
+    def cast_ray(
+        self,
+        origin: ArrayLike,
+        direction: ArrayLike,
+        max_distance: float = np.inf,
+        ignore: int | str | None = None,
+    ) -> Any:
+        """First body that a ray meets in the present state: a `RayHit`, or None.
+
+        It has the index `body`, the `distance` in m from the origin (0 if the ray begins inside), and
+        `point` and outward `normal` (3,) of the surface there, in the world frame.
+
+        Args:
+            origin: (3,) in m, world frame.
+            direction: (3,), of any length.
+            max_distance: m.
+            ignore: a body that the ray passes through, such as the one that carries the sensor.
+        """
+        return self._asked().cast_ray(origin, direction, max_distance, ignore)
+
+    def cast_rays(
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        max_distance: float = np.inf,
+        ignore: int | str | None = None,
+    ) -> list[Any]:
+        """`cast_ray` for r rays at once: `origins` and `directions` (r, 3)."""
+        return list(self._asked().cast_rays(origins, directions, max_distance, ignore))
+
+    def _asked(self) -> Any:
+        # The narrow phase stands above the model and is looked up by name when it is first asked.
+        if self._queries is None:
+            self._queries = importlib.import_module("nonsmooth.collision.queries").Queries(self)
+        return self._queries
 
     # ---- applied forces -------------------------------------------------------------------------
 
@@ -351,10 +445,12 @@ class System(Jointed):
         other._bodies, other._shapes = self._bodies.copy(), self._shapes.copy()
         other._objects, other._names = list(self._objects), dict(self._names)
         other._materials, other._forces = self._materials.copy(), self._forces.copy()
+        other._queries = None
         other._joints, other._ignored = self._joints.copy(), set(self._ignored)
         return other
 
     def _changed(self) -> None:
+        self._queries = None
         self._shape_table = None
         self._constant_forces = None
 

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from nonsmooth._jit import inlined_kernel, kernel
+from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 
 
 @inlined_kernel
@@ -45,14 +45,14 @@ def project_polar_cone(n, t1, t2, mu):
     return -mu * height, height * t1 / t, height * t2 / t
 
 
-@kernel
+@inner_kernel
 def nearest_corner_angle(t1, t2, sides):
     """Angle of the polygon corner whose direction is nearest to (t1, t2)."""
     sector = 2.0 * math.pi / sides
     return sector * np.round(math.atan2(t2, t1) / sector)
 
 
-@kernel
+@inner_kernel
 def project_pyramid(n, t1, t2, mu, sides):
     """Nearest point of the pyramid.
 

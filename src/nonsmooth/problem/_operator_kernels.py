@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from nonsmooth._jit import INLINED_OVERLOAD, allocating_kernel, inlined_kernel, kernel
+from nonsmooth._jit import INLINED_OVERLOAD, allocating_kernel, inlined_kernel, inner_kernel, kernel
 
 
 class Factored(NamedTuple):
@@ -136,7 +136,7 @@ def _accumulate(form, x, w):
     return lambda form, x, w: _sparse_accumulate(form, x, w)
 
 
-@kernel
+@inner_kernel
 def copy_into(target, source):
     """target ← source for two-dimensional arrays (a slice assignment would allocate)."""
     for i in range(target.shape[0]):

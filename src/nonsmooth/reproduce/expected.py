@@ -35,6 +35,9 @@ _QUICK_AND_FULL: dict[str, tuple[float, float]] = {
     "andreani-grasps": (5.0, 40.0),
     "andreani-pyramid": (10.0, 25.0),
     "andreani-solvers": (25.0, 350.0),
+    "arch": (15.0, 60.0),
+    "card-house": (15.0, 120.0),
+    "kapla": (15.0, 60.0),
 }
 """Seconds by experiment on one core; only how they compare matters.
 

@@ -10,9 +10,11 @@ from nonsmooth.model.system import System
 from nonsmooth.scenes.balls import bouncing_ball, newtons_cradle, rolling_ball
 from nonsmooth.scenes.boxes import box_on_incline, box_pyramid, box_stack, box_wall
 from nonsmooth.scenes.capsules import capsule_heap
+from nonsmooth.scenes.cards import card_house
 from nonsmooth.scenes.compaction import compaction
 from nonsmooth.scenes.filling import filling
 from nonsmooth.scenes.grasp import grasp
+from nonsmooth.scenes.kapla import kapla
 from nonsmooth.scenes.linkages import (
     chain,
     door,
@@ -22,6 +24,7 @@ from nonsmooth.scenes.linkages import (
     slider_crank,
     top,
 )
+from nonsmooth.scenes.masonry import arch
 from nonsmooth.scenes.planar_benchmarks import n_four_bar, pendulum, squeezer
 from nonsmooth.scenes.spatial_benchmarks import bricard, governor
 from nonsmooth.scenes.stirrer import stirrer
@@ -70,6 +73,9 @@ SCENES: dict[str, NamedScene] = {
         NamedScene("door", "a door on more hinges than it needs", door),
         NamedScene("grasp", "two SCARA robots that hold a cube (Andreani et al. §4.2)", grasp),
         NamedScene("stirrer", "a four-bar that stirs a bed of spheres with a paddle", stirrer),
+        NamedScene("arch", "a masonry arch of wedge-shaped stones between two fixed ones", arch),
+        NamedScene("card-house", "a house of cards that lean against each other by their edges", card_house),
+        NamedScene("kapla", "a tower of 102 wooden blocks laid loosely (SimBenchmark)", kapla),
     )
 }
 """Every ready-made scene by its name."""
@@ -77,6 +83,7 @@ SCENES: dict[str, NamedScene] = {
 __all__ = [
     "SCENES",
     "NamedScene",
+    "arch",
     "bouncing_ball",
     "box_on_incline",
     "box_pyramid",
@@ -84,6 +91,7 @@ __all__ = [
     "box_wall",
     "bricard",
     "capsule_heap",
+    "card_house",
     "chain",
     "compaction",
     "door",
@@ -93,6 +101,7 @@ __all__ = [
     "four_bar_grid",
     "governor",
     "grasp",
+    "kapla",
     "n_four_bar",
     "newtons_cradle",
     "pendulum",

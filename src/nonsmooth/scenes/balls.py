@@ -76,9 +76,8 @@ def newtons_cradle(
 ) -> System:
     """Return a row of balls along x without gravity; the first one moves towards the others.
 
-    Without loss (e = 1) each impact passes the whole speed on, and the last ball leaves with it. The impacts
-    come one after the other as long as the time step is less than gap / speed; in one step they would be one
-    impact of all balls together, which Newton's law of restitution answers differently.
+    Without loss (e = 1) each impact passes the whole speed on, and the last ball leaves with it. This holds
+    at any time step, and with no gap as well: impacts of a step come one after the other.
 
     Args:
         balls: how many, 2 or more.

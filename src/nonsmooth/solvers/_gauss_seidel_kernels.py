@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._jit import allocating_kernel, inlined_kernel, kernel
+from nonsmooth._jit import allocating_kernel, inlined_kernel, inner_kernel, kernel
 from nonsmooth.problem._cone_kernels import project_interval, project_round_cone
 from nonsmooth.problem._operator_kernels import (
     BlockSparse,
@@ -89,7 +89,7 @@ def visit(eq, i, x, w):
     return d0, d1, d2
 
 
-@kernel
+@inner_kernel
 def sweep(eq, x, w, reference, backward):
     """One pass over the blocks that are visited one by one.
 

@@ -15,7 +15,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from nonsmooth._jit import INLINED_OVERLOAD, kernel
+from nonsmooth._jit import INLINED_OVERLOAD, inner_kernel, kernel
 from nonsmooth.problem._cone_kernels import project_interval
 from nonsmooth.problem._operator_kernels import accumulate, add_impulse, block_velocity
 from nonsmooth.solvers._joint_factor_kernels import Panels, factorise, leave_out, solve
@@ -58,7 +58,7 @@ def extrapolate_joints(joints, x, last, beta):
     raise TypeError("for use in kernels alone")
 
 
-@kernel
+@inner_kernel
 def _velocities(form, joints, q, x, w, u):
     """Fill in the rows' velocities."""
     for mine in range(joints.blocks.shape[0]):
@@ -71,7 +71,7 @@ def _velocities(form, joints, q, x, w, u):
                 u[row] = joints.root[row] * velocity[k]
 
 
-@kernel
+@inner_kernel
 def _move(form, joints, d, factor, x, w):
     """Add factor · d to the rows' impulses."""
     for mine in range(joints.blocks.shape[0]):
@@ -97,7 +97,7 @@ def hold_free(form, joints, q, x, w, b):
     _move(form, joints, b, -1.0, x, w)
 
 
-@kernel
+@inner_kernel
 def _cut(form, joints, start, p, length, x, w, d):
     """Let the impulses of rows with bounds be start + length · p, cut at the bounds.
 
@@ -114,7 +114,7 @@ def _cut(form, joints, start, p, length, x, w, d):
             add_impulse(form, i, change, 0.0, 0.0, w)
 
 
-@kernel
+@inner_kernel
 def _bounded_residual(joints, u, x):
     """Squared natural map of the rows with bounds and their squared impulses, in J."""
     wrong = 0.0
@@ -128,7 +128,7 @@ def _bounded_residual(joints, u, x):
     return wrong, size
 
 
-@kernel
+@inner_kernel
 def _fix(joints, u, x):
     """Fix the rows at a bound that push further, and tell whether these are others than before."""
     changed = False
@@ -141,7 +141,7 @@ def _fix(joints, u, x):
     return changed
 
 
-@kernel
+@inner_kernel
 def _step(form, joints, q, x, w):
     """One step of Newton's method with projection; returns whether nothing had to be cut."""
     u, start, p, d, b = joints.work[0], joints.work[1], joints.work[2], joints.work[3], joints.work[4]
@@ -176,7 +176,7 @@ def _step(form, joints, q, x, w):
     return False
 
 
-@kernel
+@inner_kernel
 def _hold_bounded(form, joints, q, x, w):
     """`hold_joints` where some rows have bounds."""
     u, start, p, d, b = joints.work[0], joints.work[1], joints.work[2], joints.work[3], joints.work[4]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._jit import kernel
+from nonsmooth._jit import inner_kernel, kernel
 
 _SMALLEST_PIVOT = 1e-10
 """Of a diagonal of 1. A smaller pivot is rounding, and its row follows from the rows before it: a
@@ -64,7 +64,7 @@ def nodes_below(start, column, parent, seen, filled, begin, below):
                 k = parent[k]
 
 
-@kernel
+@inner_kernel
 def _number_rows(panels, p, position):
     """Let `position` say where rows stand in panel p; returns its height."""
     first, end = panels.first[p], panels.first[p + 1]
@@ -156,7 +156,7 @@ def leave_out(panels, fixed, assembled, values):
                 values[at + j] = 1.0
 
 
-@kernel
+@inner_kernel
 def _subtract_panel(panels, values, d, start, p, height, position, work):
     """Take what panel d contributes to panel p; its rows from `start` on are those that reach p.
 
@@ -181,7 +181,7 @@ def _subtract_panel(panels, values, d, start, p, height, position, work):
     return beyond
 
 
-@kernel
+@inner_kernel
 def _factorise_panel(values, at, own, height):
     """Cholesky's method on the panel's own rows and what is below.
 

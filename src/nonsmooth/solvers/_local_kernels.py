@@ -11,7 +11,7 @@ Only the sliding case needs an iteration, and it is one scalar equation. With u_
 
 import math
 
-from nonsmooth._jit import inlined_kernel, kernel
+from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 
 _STEPS = 60
 _CLOSE = 1e-15  # a few roundings: a smaller number would be missed for ever
@@ -57,7 +57,7 @@ def slide_coulomb(W, q0, q1, q2, mu, guess):
     return g0, g1, g2, x
 
 
-@kernel
+@inner_kernel
 def _trust_region(a, b, c, p1, p2, radius, x):
     """Minimise ½ tᵀ[[a, b], [b, c]]t + p·t over |t| ≤ radius; returns t and the multiplier λ ≥ 0."""
     d = a * c - b * b
@@ -94,7 +94,7 @@ def _trust_region(a, b, c, p1, p2, radius, x):
     return t1, t2, x
 
 
-@kernel
+@inner_kernel
 def slide_relaxed(W, q0, q1, q2, mu, guess):
     """Impulse of the convex cone problem for μ > 0 when neither 0 nor sticking is the answer."""
     n, w1, w2 = W[0, 0], W[0, 1], W[0, 2]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nonsmooth.errors import OptionError
 from nonsmooth.io.trajectory import RecordedFrame, Trajectory
 from nonsmooth.model import quaternions
+from nonsmooth.model.shapes.surfaces import sphere_mesh
 from nonsmooth.view.export_quantities import positions
 from nonsmooth.view.geometry import (
     Part,
@@ -20,7 +21,6 @@ from nonsmooth.view.geometry import (
     parts_of,
     reach_of,
     skeleton_parts,
-    sphere_mesh,
     vertex_normals,
 )
 from nonsmooth.view.outline import bounds_of

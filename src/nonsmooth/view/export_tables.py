@@ -47,6 +47,11 @@ _STEP_MEANINGS = {
     "late_contacts": "contacts found only when bodies overlapped already",
     "largest_speed": "of a body, at the end of the step",
     "joint_error": "largest opening of a joint",
+    "impacts": "impacts of contacts with restitution",
+    "impact_work": "energy that impacts put in, negative where they take it",
+    "reduced_impacts": "impacts whose restitution was reduced to create no energy",
+    "unfinished_impacts": "contacts that still approached after the last pass",
+    "flight_work": "energy that the way of moving bodies adds beside the work of forces",
 }
 """What the numbers of a step are, where the file has their unit alone."""
 

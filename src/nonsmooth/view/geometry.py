@@ -5,26 +5,16 @@ Triangles are counterclockwise when seen from outside. Lengths are in m.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nonsmooth.io import RecordedJoints
 from nonsmooth.model import quaternions
-from nonsmooth.model import shapes as kinds
 from nonsmooth.model.shape_table import ShapeTable
-
-Floats = NDArray[np.float64]
-Faces = NDArray[np.int32]
-TriangleMesh = tuple[Floats, Faces]
-"""Vertices (v, 3) in m and faces (f, 3), rows of the vertices."""
-
-ROUND_SEGMENTS = 32
-"""Straight pieces of a circle in the meshes of round shapes."""
+from nonsmooth.model.shapes import HALF_SPACE, HalfSpace, Sphere
+from nonsmooth.model.shapes.surfaces import Faces, Floats, capsule_mesh, cylinder_mesh
 
 FLOOR_SIDE = 6.0
 """Side of the square that shows a half-space, in diagonals of the scene."""
@@ -42,7 +32,6 @@ _AXIAL = {"Revolute": (_PIN_RADIUS, 0.022), "Prismatic": _RAIL, "Cylindrical": _
 """Radii and half lengths of the cylinders that show joints with an axis, in diagonals of the scene."""
 _STRETCHED = ("Distance", "Strut")
 """Joints that are between two points, not at one."""
-_ROUND = (kinds.CAPSULE, kinds.CYLINDER, kinds.ELLIPSOID)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,16 +64,15 @@ def parts_of(shapes: ShapeTable, extent: float) -> list[Part]:
     A half-space becomes a square of side `extent` (m) about the origin of its frame, of 10 by 10 cells.
     """
     parts = []
-    columns = (shapes.body.tolist(), shapes.kind.tolist(), shapes.size.tolist())
-    for row, (body, kind, size) in enumerate(zip(*columns, strict=True)):
+    for row, (body, shape) in enumerate(zip(shapes.body.tolist(), shapes.objects, strict=True)):
         offset = np.asarray(shapes.offset[row], dtype=np.float64)
-        if kind == kinds.SPHERE:
-            parts.append(_ball(body, size[0], offset))
+        if isinstance(shape, Sphere):
+            parts.append(_ball(body, shape.radius, offset))
             continue
-        vertices, faces = _mesh(shapes.objects[row], kind, size, extent)
+        vertices, faces = shape.surface(extent=extent)
         turned = offset + vertices @ quaternions.matrix(shapes.rotation[row]).T
-        plane = kind == kinds.HALF_SPACE
-        parts.append(Part(body, 0.0, turned, faces, offset, half_space=plane, smooth=kind in _ROUND))
+        plane = isinstance(shape, HalfSpace)
+        parts.append(Part(body, 0.0, turned, faces, offset, half_space=plane, smooth=shape.smooth))
     return parts
 
 
@@ -98,7 +86,7 @@ def half_space_parts(
     a floor become an open box.
     """
     places, turns = np.asarray(position, dtype=np.float64), np.asarray(quaternion, dtype=np.float64)
-    rows = np.flatnonzero(shapes.kind == kinds.HALF_SPACE)
+    rows = np.flatnonzero(shapes.kind == HALF_SPACE)
     bodies = shapes.body[rows]
     origins = places[bodies] + quaternions.rotate(turns[bodies], shapes.offset[rows])
     axes = quaternions.matrix(quaternions.product(turns[bodies], shapes.rotation[rows]))
@@ -148,7 +136,8 @@ def skeleton_parts(joints: RecordedJoints, shapes: ShapeTable, count: int, size:
     for joint, (kind, pair) in enumerate(zip(joints.types, joints.bodies.tolist(), strict=True)):
         anchor = joints.anchor[joint, 0]
         if kind in _AXIAL:
-            vertices, faces = cylinder_mesh(*(size * part for part in _AXIAL[kind]))
+            radius, half = (size * part for part in _AXIAL[kind])
+            vertices, faces = cylinder_mesh(radius, half)
             placed = anchor + vertices @ joints.frame[joint].T
             guide = _AXIAL[kind] is _RAIL
             parts.append(Part(pair[0], 0.0, placed, faces, anchor, smooth=True, joint=True, guide=guide))
@@ -194,84 +183,6 @@ def vertex_normals(part: Part) -> Floats:
     return np.asarray(normals / np.where(lengths > 0.0, lengths, 1.0))
 
 
-# ---- meshes -----------------------------------------------------------------------------------------
-
-
-@cache
-def sphere_mesh(subdivisions: int = 2) -> TriangleMesh:
-    """Return a ball of radius 1 m: an icosahedron whose 20 faces are cut into four `subdivisions` times."""
-    golden = 0.5 * (1.0 + math.sqrt(5.0))
-    points = [(s, t * golden, 0.0) for s in (-1.0, 1.0) for t in (-1.0, 1.0)]
-    corners = np.array([np.roll(point, turn) for turn in range(3) for point in points])
-    vertices = [tuple(corner) for corner in corners / np.linalg.norm(corners[0])]
-    # Faces are the triples whose corners are all one edge length (the shortest distance) apart.
-    distance = np.linalg.norm(corners[:, None] - corners[None], axis=2)
-    near = np.isclose(distance, 2.0)
-    faces = [
-        (a, b, c) if np.linalg.det(corners[[a, b, c]]) > 0.0 else (a, c, b)
-        for a in range(12)
-        for b in range(a + 1, 12)
-        for c in range(b + 1, 12)
-        if near[a, b] and near[b, c] and near[c, a]
-    ]
-    for _ in range(subdivisions):
-        middles: dict[tuple[int, int], int] = {}
-
-        def middle(a: int, b: int, middles: dict[tuple[int, int], int] = middles) -> int:
-            key = (min(a, b), max(a, b))
-            if key not in middles:
-                point = np.add(vertices[a], vertices[b])
-                middles[key] = len(vertices)
-                vertices.append(tuple(point / np.linalg.norm(point)))
-            return middles[key]
-
-        finer = []
-        for a, b, c in faces:
-            ab, bc, ca = middle(a, b), middle(b, c), middle(c, a)
-            finer += [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
-        faces = finer
-    return _frozen(np.array(vertices), np.array(faces, dtype=np.int32))
-
-
-def box_mesh(half: ArrayLike) -> TriangleMesh:
-    """Return a cuboid about the origin with half edge lengths `half` (3,) in m."""
-    signs = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
-    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    faces = [face for a, b, c, d in quads for face in ((a, b, c), (a, c, d))]
-    return signs * np.asarray(half, dtype=np.float64), np.array(faces, dtype=np.int32)
-
-
-def capsule_mesh(radius: float, half_length: float) -> TriangleMesh:
-    """Return a capsule about the z axis; `half_length` is that of its cylinder, in m."""
-    rings = ROUND_SEGMENTS // 4
-    angles = np.linspace(0.0, 0.5 * math.pi, rings + 1)[:-1]
-    upper = [(radius * math.cos(a), half_length + radius * math.sin(a)) for a in angles]
-    upper.append((0.0, half_length + radius))
-    return _turned([(r, -z) for r, z in reversed(upper)] + upper)
-
-
-def cylinder_mesh(radius: float, half_length: float) -> TriangleMesh:
-    """Return a cylinder about the z axis; vertices of its rims are there twice, for sharp rims."""
-    upper = [(radius, half_length), (radius, half_length), (0.0, half_length)]
-    return _turned([(r, -z) for r, z in reversed(upper)] + upper)
-
-
-def ellipsoid_mesh(radii: ArrayLike) -> TriangleMesh:
-    """Return an ellipsoid about the origin with half axes `radii` (3,) in m."""
-    vertices, faces = sphere_mesh(3)
-    return vertices * np.asarray(radii, dtype=np.float64), faces
-
-
-def square_mesh(side: float, cells: int = 10) -> TriangleMesh:
-    """Return a square in the plane z = 0 about the origin, facing +z, of `cells` by `cells` small squares."""
-    ticks = np.linspace(-0.5 * side, 0.5 * side, cells + 1)
-    x, y = np.meshgrid(ticks, ticks, indexing="ij")
-    vertices = np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], axis=1)
-    corner = (np.arange(cells)[:, None] * (cells + 1) + np.arange(cells)).ravel()
-    a, b, c, d = corner, corner + cells + 1, corner + cells + 2, corner + 1
-    return vertices, np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)]).astype(np.int32)
-
-
 def clip_polygon(polygon: Floats, point: Floats, normal: Floats) -> Floats:
     """Return the part of a convex polygon (k, 3) on that side of a plane to which its normal points."""
     kept: list[Floats] = []
@@ -310,13 +221,11 @@ def _outrigger(body: int, anchor: Floats, shapes: ShapeTable, radius: float, lea
     """A rod from a joint to the box about the nearest shape of its body, if that is farther than `least`."""
     nearest = []
     for row in np.flatnonzero(shapes.body == body):
-        kind, turn = int(shapes.kind[row]), quaternions.matrix(shapes.rotation[row])
-        if kind == kinds.HALF_SPACE:
+        if shapes.kind[row] == HALF_SPACE:
             return []
-        corners = shapes.size[row, 0] * np.array([[-1.0], [1.0]])
-        if kind != kinds.SPHERE:
-            corners, _ = _mesh(shapes.objects[row], kind, shapes.size[row].tolist(), 0.0)
-        local = np.clip((anchor - shapes.offset[row]) @ turn, corners.min(axis=0), corners.max(axis=0))
+        turn, bound = quaternions.matrix(shapes.rotation[row]), shapes.objects[row].local_bound()
+        low, high = bound[:3] - bound[3:6], bound[:3] + bound[3:6]
+        local = np.clip((anchor - shapes.offset[row]) @ turn, low, high)
         nearest.append(shapes.offset[row] + turn @ local)
     end = min(nearest, key=lambda point: float(np.linalg.norm(point - anchor)))
     if np.linalg.norm(end - anchor) <= least:
@@ -326,46 +235,3 @@ def _outrigger(body: int, anchor: Floats, shapes: ShapeTable, radius: float, lea
 
 def _ball(body: int, radius: float, centre: Floats) -> Part:
     return Part(body, radius, np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32), np.asarray(centre))
-
-
-def _mesh(shape: kinds.Primitive, kind: int, size: list[float], extent: float) -> TriangleMesh:
-    """Triangles of a shape that is no sphere, in the shape's frame."""
-    if kind == kinds.HALF_SPACE:
-        return square_mesh(extent)
-    if kind == kinds.BOX:
-        return box_mesh(size)
-    if kind == kinds.CAPSULE:
-        return capsule_mesh(size[0], size[1])
-    if kind == kinds.CYLINDER:
-        return cylinder_mesh(size[0], size[1])
-    if kind == kinds.ELLIPSOID:
-        return ellipsoid_mesh(size)
-    assert isinstance(shape, kinds.ConvexHull | kinds.Mesh)
-    return shape.vertices, shape.triangles
-
-
-def _turned(profile: list[tuple[float, float]]) -> TriangleMesh:
-    """Turn a profile of (radius, z), from the lower end to the upper one, about the z axis."""
-    count = ROUND_SEGMENTS
-    angles = np.arange(count) * (2.0 * math.pi / count)
-    rim = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    vertices = np.concatenate(
-        [np.column_stack([radius * rim, np.full(count, height)]) for radius, height in profile]
-    )
-    faces = []
-    for ring, ((r, z), (above, top)) in enumerate(pairwise(profile)):
-        if (r, z) == (above, top):
-            continue  # a sharp rim
-        for k in range(count):
-            a, b = ring * count + k, ring * count + (k + 1) % count
-            if r > 0.0:
-                faces.append((a, b, b + count))
-            if above > 0.0:
-                faces.append((a, b + count, a + count))
-    return vertices, np.array(faces, dtype=np.int32)
-
-
-def _frozen(vertices: Floats, faces: Faces) -> TriangleMesh:
-    """Make arrays read-only: they are kept and given out again."""
-    vertices.flags.writeable = faces.flags.writeable = False
-    return vertices, faces

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.model import quaternions
-from nonsmooth.view.geometry import Part, box_mesh
+from nonsmooth.model.shapes.surfaces import box_mesh
+from nonsmooth.view.geometry import Part
 
 Floats = NDArray[np.float64]
 

@@ -96,12 +96,36 @@ def _steps(log: StepLog, certificate: RunCertificate, joints: int) -> list[Rende
     table.add_row(
         "late contacts", str(certificate.late_contacts), "", "found after bodies overlapped: raise the margin"
     )
+    checked = f"{certificate.contacts_checked} of {certificate.contacts}"
+    table.add_row("contacts checked", checked, "", "by code that shares nothing with the narrow phase")
+    table.add_row("gap error", f"{certificate.largest_gap_error:.2e}", "m", "largest, of those")
+    table.add_row(
+        "normal error",
+        f"{certificate.largest_normal_error:.2e}",
+        "rad",
+        "to a direction that separates better",
+    )
+    if certificate.wrong_contact_steps:
+        wrong = f"{certificate.missing_contacts} touching pairs were missing"
+        table.add_row("steps with wrong contacts", str(certificate.wrong_contact_steps), "", wrong)
+    if certificate.deep_contacts:
+        deep = "by more than a tenth of the smaller body"
+        table.add_row("deep overlaps", str(certificate.deep_contacts), "", deep)
     table.add_row(
         "contact energy",
         f"{certificate.largest_contact_work:.2e}",
         "J",
         f"most that contacts {'and joints ' if joints else ''}put in, in a step",
     )
+    if certificate.impacts:
+        table.add_row("impacts", str(certificate.impacts), "", "of contacts with restitution")
+        created = f"{certificate.largest_impact_work:.2e}"
+        table.add_row("impact energy", created, "J", "most that impacts created, in a step")
+    if certificate.reduced_impacts:
+        reduced = str(certificate.reduced_impacts)
+        table.add_row("reduced impacts", reduced, "", "with less restitution, to create no energy")
+    if certificate.unfinished_impacts:
+        table.add_row("unfinished impacts", str(certificate.unfinished_impacts), "", "left to the next step")
     energy = "of gravity, zero at the origin" + (", and of springs" if joints else "")
     end = plain_table("quantity", "value", "unit", "meaning", numbers=("value",))
     end.add_row("contacts", f"{last['contacts']:.0f}", "", "found in the last step")

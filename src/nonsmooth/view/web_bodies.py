@@ -12,8 +12,9 @@ import viser
 from numpy.typing import NDArray
 
 from nonsmooth.model import quaternions
+from nonsmooth.model.shapes.surfaces import sphere_mesh
 from nonsmooth.view.colours import JOINT_COLOUR
-from nonsmooth.view.geometry import Part, sphere_mesh, struts
+from nonsmooth.view.geometry import Part, struts
 from nonsmooth.view.web_lines import edge_mesh
 from nonsmooth.view.web_look import Look, Pixels, linear
 from nonsmooth.view.web_stage import Moment, Stage

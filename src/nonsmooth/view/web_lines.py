@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.view.geometry import Part, TriangleMesh
+from nonsmooth.model.shapes.surfaces import TriangleMesh
+from nonsmooth.view.geometry import Part
 
 Floats = NDArray[np.float64]
 

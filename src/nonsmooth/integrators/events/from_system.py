@@ -42,8 +42,6 @@ from nonsmooth.model.system import System
 
 Floats = NDArray[np.float64]
 
-_KINDS = ("sphere", "half-space", "box", "capsule", "cylinder", "ellipsoid", "convex hull", "mesh")
-"""Names of the shapes' kinds, by their numbers."""
 _SUPPORTED = (
     "spheres touch half-spaces and spheres; boxes, convex hulls and capsules touch half-spaces: name the "
     "pairs that matter with pairs=, or let system.ignore_contacts leave this one out"
@@ -285,7 +283,7 @@ def _between(system: System, first: int, second: int) -> Iterator[_Found]:
     elif kinds == (SPHERE, SPHERE):
         other = _Ball("", int(table.body[first]), table.offset[first], float(table.size[first, 0]))
     else:
-        names = [f"{_KINDS[table.kind[k]]} of {system.label(int(table.body[k]))}" for k in (first, second)]
+        names = [f"{table.objects[k].title} of {system.label(int(table.body[k]))}" for k in (first, second)]
         raise ProblemError(f"there is no contact between the {names[0]} and the {names[1]}: {_SUPPORTED}")
     properties = system.materials.pair_table()
     friction = float(properties.friction[table.material[first], table.material[second]])
@@ -305,11 +303,11 @@ def _balls(system: System, shape: int) -> Iterator[_Ball]:
         parts, radius, word = np.outer([-size[1], size[1]], (0.0, 0.0, 1.0)), float(size[0]), "end"
     elif kind == BOX:
         signs = np.array([[(corner >> axis) & 1 for axis in range(3)] for corner in range(8)])
-        parts, radius, word = (2.0 * signs - 1.0) * size, 0.0, "corner"
+        parts, radius, word = (2.0 * signs - 1.0) * size[:3], float(size[3]), "corner"
     else:
         hull = table.objects[shape]
         assert isinstance(hull, ConvexHull)
-        parts, radius, word = hull.vertices, 0.0, "corner"
+        parts, radius, word = hull.vertices, hull.rounding, "corner"
     for number, part in enumerate(parts):
         centre = table.offset[shape] + quaternions.rotate(table.rotation[shape], part)
         own = f"{name} {word} {number}" if word else name

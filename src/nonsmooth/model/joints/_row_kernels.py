@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._jit import inlined_kernel, kernel
+from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 
 POINT, AXES, DISTANCE, ANGLE, SCREW, GEAR, ANGLE_SUM = range(7)
 
@@ -82,7 +82,7 @@ def _gap(table, position, rotation, r):
     return dx, dy, dz
 
 
-@kernel
+@inner_kernel
 def _add_push(table, rotation, r, x, y, z, rows):
     """Add u·δd of a vector u = (x, y, z) of the world that does not turn."""
     for side in range(2):
@@ -100,7 +100,7 @@ def _add_push(table, rotation, r, x, y, z, rows):
         rows[r, side, 5] += sx * v - sy * u
 
 
-@kernel
+@inner_kernel
 def _add_turn(table, rotation, r, side, own, x, y, z, rows):
     """Add δe·u of a vector e = `own` (3,) of the body on that side; u = (x, y, z) does not turn."""
     body = table.bodies[r, side]
@@ -112,7 +112,7 @@ def _add_turn(table, rotation, r, side, own, x, y, z, rows):
     rows[r, side, 5] += own[0] * v - own[1] * u
 
 
-@kernel
+@inner_kernel
 def _add_axes(table, rotation, r, i, j, weight, rows):
     """Add weight · δ(e·f) of direction e = i of A and f = j of B."""
     x, y, z = _direction(table, rotation, r, j)
@@ -121,7 +121,7 @@ def _add_axes(table, rotation, r, i, j, weight, rows):
     _add_turn(table, rotation, r, 1, table.direction[r, j], weight * x, weight * y, weight * z, rows)
 
 
-@kernel
+@inner_kernel
 def _add_along(table, rotation, r, k, gap, weight, rows):
     """Add weight · δ(e·d) of direction e = k."""
     x, y, z = _direction(table, rotation, r, k)
@@ -149,7 +149,7 @@ def _unwrapped(sine, cosine, near):
     return angle, cosine / square, -sine / square
 
 
-@kernel
+@inner_kernel
 def _add_twist(table, rotation, r, near, weight, rows):
     """Return θ, and add weight · δθ."""
     xa, ya = _direction(table, rotation, r, 0), _direction(table, rotation, r, 1)
@@ -163,7 +163,7 @@ def _add_twist(table, rotation, r, near, weight, rows):
     return angle
 
 
-@kernel
+@inner_kernel
 def _add_line_angle(table, rotation, r, side, gap, near, weight, rows):
     """Return φ of that side, and add weight · δφ."""
     x, y = _direction(table, rotation, r, 2 * side), _direction(table, rotation, r, 2 * side + 1)
@@ -173,7 +173,7 @@ def _add_line_angle(table, rotation, r, side, gap, near, weight, rows):
     return angle
 
 
-@kernel
+@inner_kernel
 def _add_own_angle(table, rotation, r, side, near, weight, rows):
     """Return θ of that side's body relative to the ground, and add weight · δθ."""
     own, ground = table.anchor[r, side], table.direction[r]

@@ -1,0 +1,332 @@
+"""A certificate of the contacts: are they what the shapes say? Nothing is shared with the narrow phase.
+
+Of a pair that is checked:
+
+- the smallest gap is the separation of both shapes along the normal, by their support functions;
+- no direction separates better. Apart, two points of the shapes at the distance of the gap prove it; in
+  overlap all faces and edge pairs of polytopes are tried, and a search from several starts for other shapes;
+- further points lie where the normal leaves both surfaces;
+- a contact of a mesh or a height field is judged by the triangles at its point: its normal is theirs, or one
+  along which the point is farther out than they are;
+- corners of the shared flat area lie within the area that the contacts span.
+
+Of a shape that is checked: no other shape is nearer than the margin without a contact, by brute force over
+the balls that hold the shapes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.collision.check_scene import make_scene, make_surfaces
+from nonsmooth.collision.contacts import Contacts, Floats
+from nonsmooth.collision.kernels import check_rows as kernels
+from nonsmooth.collision.kernels import check_withheld as reasons
+from nonsmooth.collision.kernels.check_balls import check_balls, find_missing_balls
+from nonsmooth.collision.kernels.check_contacts import check_convex
+from nonsmooth.collision.kernels.check_missing import find_missing
+from nonsmooth.collision.kernels.check_surfaces import check_surfaces
+from nonsmooth.collision.withheld import REASONS, SWEPT, TURNED, Withheld
+from nonsmooth.errors import OptionError
+from nonsmooth.model.shapes import HALF_SPACE, SPHERE
+from nonsmooth.model.system import System
+
+Numbers = NDArray[np.int64]
+
+GAP_ABSOLUTE, GAP_RELATIVE = kernels.GAP_ABSOLUTE, kernels.GAP_RELATIVE
+"""Allowed error of a gap, of a point, and of separation along a normal: 1e-12 m and 1e-9 of the pair's size
+(its smaller diameter and a tenth of the larger), beside the rounding of coordinates."""
+SPAN_FLAT, SPAN_ROUND = kernels.SPAN_FLAT, kernels.SPAN_ROUND
+"""Part of the diameter of the shared area that may lie beyond the contacts: of flat faces, of round ones."""
+
+MODES = ("all", "sampled", "none")
+PERIOD = 50
+"""`sampled` checks each pair and each shape once in this number of steps."""
+_PAIRS_PER_STEP = 2_000_000  # bounding balls compared in a step by `sampled`
+_NAMED = 8  # missing pairs that are named
+
+
+@dataclass(frozen=True)
+class ContactCertificate:
+    """What the check of a step's contacts found; of several steps, the largest errors and the sums."""
+
+    contacts: int = 0
+    """Contacts in all."""
+    checked: int = 0
+    """Contacts that were checked."""
+    pairs: int = 0
+    """Pairs of shapes in contact."""
+    pairs_checked: int = 0
+    gap_error: float = math.nan
+    """Largest difference in m between a gap and the separation along its normal; NaN if none was checked."""
+    angle: float = math.nan
+    """Largest angle in rad between a normal and a direction that separates better by more than the stated
+    error; 0 if there is none."""
+    point_error: float = math.nan
+    """Largest distance in m of a contact's two points from the surfaces, measured along the normal."""
+    span_error: float = math.nan
+    """How far in m a contact area reaches beyond the contacts on it."""
+    missing: int = 0
+    """Touching pairs without a contact."""
+    missing_pairs: tuple[str, ...] = ()
+    """The first of them."""
+    withheld: dict[str, int] = field(default_factory=dict)
+    """Contacts withheld on purpose, by reason."""
+    unfounded: int = 0
+    """Withheld contacts whose reason was checked and does not hold."""
+    excess: float = 0.0
+    """Largest error in units of its tolerance."""
+    worst: str = "Nothing was checked."
+    """The largest error in a sentence, with the pair it belongs to."""
+
+    @property
+    def holds(self) -> bool:
+        """True if every error is within its tolerance, no pair is missing and every reason holds."""
+        return self.excess <= 1.0 and self.missing == 0 and self.unfounded == 0
+
+    @property
+    def share(self) -> float:
+        """Part of the contacts that was checked; 1 without contacts."""
+        return self.checked / self.contacts if self.contacts else 1.0
+
+    def __str__(self) -> str:
+        withheld = ", ".join(f"{count} {reason}" for reason, count in self.withheld.items()) or "none"
+        lines = [
+            f"contacts checked  {self.checked} of {self.contacts} ({self.share:.1%})",
+            f"gap error         {self.gap_error:.3e} m",
+            f"normal            {self.angle:.3e} rad",
+            f"points            {self.point_error:.3e} m",
+            f"span              {self.span_error:.3e} m",
+            f"missing pairs     {self.missing}",
+            f"withheld          {withheld}",
+            f"verdict           {'holds' if self.holds else 'does not hold'}: {self.worst}",
+        ]
+        return "\n".join(lines)
+
+
+def merged(certificates: Iterable[ContactCertificate]) -> ContactCertificate:
+    """Certificate of several steps: largest errors, sums of counts."""
+    total = ContactCertificate()
+    for one in certificates:
+        withheld = dict(total.withheld)
+        for reason, count in one.withheld.items():
+            withheld[reason] = withheld.get(reason, 0) + count
+        worse = _badness(one) > _badness(total) or (total.pairs_checked == 0 and one.pairs_checked > 0)
+        total = ContactCertificate(
+            contacts=total.contacts + one.contacts,
+            checked=total.checked + one.checked,
+            pairs=total.pairs + one.pairs,
+            pairs_checked=total.pairs_checked + one.pairs_checked,
+            gap_error=float(np.fmax(total.gap_error, one.gap_error)),
+            angle=float(np.fmax(total.angle, one.angle)),
+            point_error=float(np.fmax(total.point_error, one.point_error)),
+            span_error=float(np.fmax(total.span_error, one.span_error)),
+            missing=total.missing + one.missing,
+            missing_pairs=(total.missing_pairs + one.missing_pairs)[:_NAMED],
+            withheld=withheld,
+            unfounded=total.unfounded + one.unfounded,
+            excess=max(total.excess, one.excess),
+            worst=one.worst if worse else total.worst,
+        )
+    return total
+
+
+def _badness(certificate: ContactCertificate) -> tuple[int, int, float]:
+    return certificate.missing, certificate.unfounded, certificate.excess
+
+
+class ContactChecker:
+    """Checks the contacts of a system, whose shapes, fixed bodies and ignored pairs are read once.
+
+    `mode` is "all", "sampled" (each pair and each shape once in 50 steps, by a schedule that depends on the
+    step's number and the pair alone) or "none".
+    """
+
+    def __init__(self, system: System, mode: str = "sampled") -> None:
+        if mode not in MODES:
+            raise OptionError(f"contact_check is {mode!r}: choose one of {', '.join(MODES)}.")
+        self.mode = mode
+        table = system.shapes
+        self._scene, self._work = make_scene(table)
+        self._surfaces = make_surfaces(table)
+        self._count, self._bodies = len(table), system.count
+        self._round = bool(np.isin(table.kind, (SPHERE, HALF_SPACE)).all())
+        fixed = np.asarray(system.fixed)[table.body]
+        # All fixed bodies are one group; half-spaces never touch each other.
+        self._group = np.where(fixed | (table.kind == HALF_SPACE), -1, table.body).astype(np.int64)
+        ignored = np.asarray(system.ignored_pairs, dtype=np.int64)
+        self._ignored = np.sort(ignored[:, 0] * self._bodies + ignored[:, 1])
+        names = {body: name for name, body in system.names.items()}
+        self._names = [f'"{names[body]}"' if body in names else f"body {body}" for body in table.body]
+        self._still = np.zeros((self._bodies, 3))
+        none = np.empty(0, dtype=np.int64)
+        self._nothing = none, none, none, np.empty((0, 3))
+
+    def check(
+        self,
+        contacts: Contacts,
+        position: Floats,
+        quaternion: Floats,
+        *,
+        margin: float,
+        step: int = 0,
+        withheld: Withheld | None = None,
+        displacement: Floats | None = None,
+        rotation: Floats | None = None,
+    ) -> ContactCertificate:
+        """Certificate of the contacts of bodies at `position` (n, 3) in m and unit `quaternion` (n, 4).
+
+        Args:
+            contacts: in the detector's order.
+            position: of the bodies when the contacts were found.
+            quaternion: of the bodies when the contacts were found.
+            margin: gap in m up to which every touching pair must be reported.
+            step: number of the step; decides what "sampled" checks.
+            withheld: what the detector withheld or changed, with reasons.
+            displacement: (n, 3) expected motion of the bodies in the step in m, for the reasons.
+            rotation: (n, 3) expected rotation vectors in rad.
+        """
+        if withheld is None:
+            withheld = Withheld.empty()
+        if self.mode == "none":
+            return ContactCertificate(
+                contacts=len(contacts), withheld=_by_reason(withheld), worst="The check is switched off."
+            )
+        period = 1 if self.mode == "all" else PERIOD
+        position, quaternion = _writable(position), _writable(quaternion)
+        keys, swept, turned, turned_point = self._nothing
+        if len(withheld):
+            every = withheld.shapes[:, 0].astype(np.int64) * self._count + withheld.shapes[:, 1]
+            order = np.argsort(every, kind="stable")
+            order = order[withheld.reason[order] == TURNED]
+            keys, swept = np.unique(every), np.unique(every[withheld.reason == SWEPT])
+            turned, turned_point = every[order], withheld.point[order]
+        rows = kernels.Rows(
+            _writable(contacts.shapes), _writable(contacts.point), _writable(contacts.normal),
+            _writable(contacts.gap), float(margin), swept, turned, turned_point,
+        )  # fmt: skip
+        result = kernels.Result(np.zeros(4), np.zeros(4), np.full(4, -1, dtype=np.int64))
+        pairs, pairs_checked, checked = self._pairs(position, quaternion, rows, step, period, result)
+        exempt = kernels.Exempt(self._group, self._ignored, self._bodies, keys)
+        shape_period = 1
+        if self.mode == "sampled":
+            shape_period = max(PERIOD, self._count * self._count // _PAIRS_PER_STEP)
+        found = np.empty((_NAMED, 2), dtype=np.int64)
+        at = position, quaternion, rows.shapes, float(margin), exempt, step, shape_period
+        if self._round:
+            missing, _ = find_missing_balls(self._scene, *at, found)
+        else:
+            missing, _ = find_missing(self._scene, self._surfaces, *at, self._work, found)
+        unfounded, wrong = 0, -1
+        if len(withheld):
+            move = reasons.Move(
+                position,
+                quaternion,
+                self._still if displacement is None else displacement,
+                self._still if rotation is None else rotation,
+            )
+            unfounded, wrong = self._reasons(move, contacts, withheld, step, period)
+        names = tuple(self._pair(a, b) for a, b in found[: min(missing, _NAMED)])
+        some = pairs_checked > 0
+        value = [float(number) if some else math.nan for number in result.value]
+        return ContactCertificate(
+            contacts=len(contacts),
+            checked=int(checked),
+            pairs=int(pairs),
+            pairs_checked=int(pairs_checked),
+            gap_error=value[kernels.GAP],
+            angle=value[kernels.ANGLE],
+            point_error=value[kernels.POINT],
+            span_error=value[kernels.SPAN],
+            missing=int(missing),
+            missing_pairs=names,
+            withheld=_by_reason(withheld),
+            unfounded=unfounded,
+            excess=float(result.ratio.max()),
+            worst=self._sentence(contacts, result, names, withheld, wrong),
+        )
+
+    def _pairs(
+        self,
+        position: Floats,
+        quaternion: Floats,
+        rows: kernels.Rows,
+        step: int,
+        period: int,
+        result: kernels.Result,
+    ) -> tuple[int, int, int]:
+        """Check pairs; numbers of all pairs, of pairs and contacts checked. Kernels that have none wait."""
+        scene, at = self._scene, (position, quaternion, rows, step, period)
+        every, pairs, checked = check_balls(scene, *at, result)
+        if not self._round:
+            more, points = check_convex(scene, *at, self._work, result)
+            pairs, checked = pairs + more, checked + points
+        if len(self._surfaces.corners):
+            more, points = check_surfaces(scene, self._surfaces, *at, result)
+            pairs, checked = pairs + more, checked + points
+        return every, pairs, checked
+
+    def _reasons(
+        self, move: reasons.Move, contacts: Contacts, withheld: Withheld, step: int, period: int
+    ) -> tuple[int, int]:
+        """Number of reasons that do not hold, and the row of the first."""
+        counts, first = np.zeros((4, 2), dtype=np.int64), np.empty(1, dtype=np.int64)
+        columns = reasons.Withheld(
+            withheld.shapes, withheld.reason, withheld.normal, withheld.point, withheld.gap, withheld.part
+        )
+        reasons.check_withheld(
+            self._scene, move, (contacts.shapes, contacts.point, contacts.normal, contacts.gap), columns,
+            step, period, self._work, counts, first,
+        )  # fmt: skip
+        return int(counts[:, 1].sum()), int(first[0])
+
+    def _pair(self, a: int, b: int) -> str:
+        return f"{self._names[a]} (shape {a}) and {self._names[b]} (shape {b})"
+
+    def _sentence(
+        self,
+        contacts: Contacts,
+        result: kernels.Result,
+        missing: tuple[str, ...],
+        withheld: Withheld,
+        wrong: int,
+    ) -> str:
+        """The worst of what was found."""
+        if missing:
+            return f"No contact is reported for {missing[0]}, which touch."
+        if wrong >= 0:
+            pair = self._pair(*withheld.shapes[wrong])
+            reason = REASONS.get(int(withheld.reason[wrong]), "unknown")
+            return f"The reason {reason!r} for the contact of {pair} does not hold."
+        worst = int(np.argmax(result.ratio))
+        row = int(result.row[worst])
+        if row < 0:
+            return "No error was found."
+        what = (
+            "the gap is off by {:.3g} m",
+            "a direction {:.3g} rad from the normal separates better",
+            "a point is off the surfaces by {:.3g} m",
+            "the contact area reaches {:.3g} m beyond the contacts",
+        )[worst].format(result.value[worst])
+        pair = self._pair(*contacts.shapes[row])
+        return f"Between {pair}, {what}, {result.ratio[worst]:.2g} of what is allowed."
+
+
+def _writable(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, or a copy of one that is read-only: kernels are compiled for one type."""
+    return array if array.flags.writeable and array.flags.c_contiguous else array.copy()
+
+
+def _by_reason(withheld: Withheld) -> dict[str, int]:
+    if not len(withheld):
+        return {}
+    numbers, counts = np.unique(withheld.reason, return_counts=True)
+    return {
+        REASONS.get(int(number), "unknown"): int(count) for number, count in zip(numbers, counts, strict=True)
+    }

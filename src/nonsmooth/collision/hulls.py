@@ -1,0 +1,120 @@
+"""The hulls of a scene as arrays for the kernels: vertices, flat faces, edges, and what is next to what."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.collision.contacts import Floats
+from nonsmooth.collision.kernels.solids import Hulls
+
+Numbers = NDArray[np.int64]
+
+_COPLANAR = 1e-10
+"""Part of the size by which corners of one flat face may be off its plane."""
+
+
+class Faces:
+    """Flat faces and edges of a convex solid that is given by outward triangles."""
+
+    def __init__(self, vertices: Floats, triangles: NDArray[np.integer]) -> None:
+        self.vertices = np.ascontiguousarray(vertices, dtype=float)
+        given = triangles.astype(np.int64)
+        size = float(np.abs(self.vertices - self.vertices.mean(axis=0)).max())
+        face_of = _merged(self.vertices, given, _COPLANAR * size)
+        self.loops = [_loop(given[face_of == face]) for face in range(int(face_of.max()) + 1)]
+        self.planes = np.array([_plane(self.vertices[loop]) for loop in self.loops])
+        self.edges = _edges(self.loops)
+        ends = np.vstack([self.edges[:, :2], self.edges[:, 1::-1]])
+        ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
+        self.neighbours: Numbers = np.ascontiguousarray(ends[:, 1])
+        self.neighbour_first: Numbers = np.searchsorted(ends[:, 0], np.arange(len(self.vertices) + 1))
+
+
+def pack(solids: list[Faces]) -> Hulls:
+    """Put the faces of several solids one after the other."""
+    counts = np.zeros((len(solids) + 1, 5), dtype=np.int64)
+    for row, solid in enumerate(solids, 1):
+        corners = sum(len(loop) for loop in solid.loops)
+        counts[row] = (
+            len(solid.vertices), len(solid.loops), len(solid.edges), corners, len(solid.neighbours)
+        )  # fmt: skip
+    first = np.cumsum(counts, axis=0)
+    lengths = [len(loop) for solid in solids for loop in solid.loops]
+    neighbour_first = [
+        solid.neighbour_first[:-1] + start for solid, start in zip(solids, first[:, 4], strict=False)
+    ]
+    return Hulls(
+        first,
+        _stacked([solid.vertices for solid in solids], (0, 3)),
+        _stacked([solid.planes for solid in solids], (0, 4)),
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        _stacked([loop for solid in solids for loop in solid.loops], (0,), np.int64),
+        _stacked([solid.edges for solid in solids], (0, 4), np.int64),
+        np.concatenate([*neighbour_first, first[-1:, 4]]).astype(np.int64),
+        _stacked([solid.neighbours for solid in solids], (0,), np.int64),
+    )
+
+
+def _stacked(parts: list[NDArray], shape: tuple[int, ...], dtype: type = np.float64) -> NDArray:  # type: ignore[type-arg]
+    return np.concatenate(parts).astype(dtype) if parts else np.empty(shape, dtype)
+
+
+def _merged(vertices: Floats, triangles: Numbers, tolerance: float) -> Numbers:
+    """The flat face that each triangle belongs to, numbered from 0 in the order of the triangles.
+
+    Faces grow from their largest triangle over edges to triangles whose corners lie in its plane.
+    """
+    a, b, c = np.moveaxis(vertices[triangles], 1, 0)
+    cross = np.cross(b - a, c - a)
+    area = np.linalg.norm(cross, axis=1)
+    normal = cross / np.where(area > 0.0, area, 1.0)[:, None]
+    beside: dict[tuple[int, int], int] = {}
+    for t, (p, q, r) in enumerate(triangles.tolist()):
+        beside[p, q] = beside[q, r] = beside[r, p] = t
+    face = np.full(len(triangles), -1, dtype=np.int64)
+    for seed in np.argsort(-area, kind="stable").tolist():
+        if face[seed] >= 0:
+            continue
+        face[seed], open_ends = seed, [seed]
+        while open_ends:
+            p, q, r = triangles[open_ends.pop()].tolist()
+            for edge in ((q, p), (r, q), (p, r)):
+                t = beside[edge]
+                heights = (vertices[triangles[t]] - vertices[triangles[seed, 0]]) @ normal[seed]
+                if face[t] < 0 and np.abs(heights).max() <= tolerance:
+                    face[t] = seed
+                    open_ends.append(t)
+    return np.unique(face, return_inverse=True)[1].astype(np.int64)
+
+
+def _loop(triangles: Numbers) -> Numbers:
+    """Vertices round a face, counterclockwise seen from outside: its edges that have no way back."""
+    ways = {(p, q) for row in triangles.tolist() for p, q in zip(row, row[1:] + row[:1], strict=True)}
+    after = {p: q for p, q in ways if (q, p) not in ways}
+    start = min(after)
+    loop = [start]
+    while after[loop[-1]] != start:
+        loop.append(after[loop[-1]])
+    return np.array(loop, dtype=np.int64)
+
+
+def _plane(corners: Floats) -> Floats:
+    """Outward unit normal (Newell) and offset of a face."""
+    middle = corners.mean(axis=0)
+    arms = corners - middle
+    normal = np.cross(arms, np.roll(arms, -1, axis=0)).sum(axis=0)
+    normal /= np.linalg.norm(normal)
+    return np.append(normal, (corners @ normal).max())
+
+
+def _edges(loops: list[Numbers]) -> Numbers:
+    """(e, 4) two vertices, the face that walks from the first to the second, the face that walks back."""
+    owner = {
+        (p, q): face
+        for face, loop in enumerate(loops)
+        for p, q in zip(loop.tolist(), np.roll(loop, -1).tolist(), strict=True)
+    }
+    return np.array(
+        [(p, q, face, owner[q, p]) for (p, q), face in sorted(owner.items()) if p < q], dtype=np.int64
+    )

@@ -1,0 +1,115 @@
+"""The check of contacts of meshes and height fields with convex shapes and with each other."""
+
+import math
+
+import numpy as np
+
+from nonsmooth._jit import inner_kernel, kernel
+from nonsmooth.collision.kernels.check_contacts import off_surface
+from nonsmooth.collision.kernels.check_direction import is_polytope
+from nonsmooth.collision.kernels.check_mesh import SURFACE_ANGLE, is_surface, judge_point, on_surface
+from nonsmooth.collision.kernels.check_rows import (
+    ANGLE,
+    CURVED,
+    GAP,
+    LATERAL,
+    POINT,
+    angle_between,
+    chosen,
+    end_of,
+    listed,
+    note,
+    tolerance_of,
+)
+from nonsmooth.collision.kernels.check_support import HALF_SPACE, farthest, place
+
+
+@inner_kernel
+def _check_surface(scene, surfaces, rows, a, b, first, end, result):
+    """Check contacts first…end of a pair with at least one mesh or height field, one by one."""
+    for i in range(first, end):
+        tolerance, size = tolerance_of(scene, a, b, rows.point[i, 0], rows.point[i, 1], rows.point[i, 2])
+        allowed = tolerance + LATERAL * size
+        nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
+        half = 0.5 * rows.gap[i]
+        note(result, GAP, abs(math.sqrt(nx * nx + ny * ny + nz * nz) - 1.0) * size, tolerance, i)
+        angle = math.inf
+        for side in range(2):
+            s, other, sign = (a, b, 1.0) if side == 0 else (b, a, -1.0)
+            if not is_surface(scene.kind[s]):
+                continue
+            mx, my, mz = sign * nx, sign * ny, sign * nz  # outward
+            x = rows.point[i, 0] - scene.centre[s, 0] - half * mx
+            y = rows.point[i, 1] - scene.centre[s, 1] - half * my
+            z = rows.point[i, 2] - scene.centre[s, 2] - half * mz
+            off, turned, of_face = judge_point(scene, surfaces, s, x, y, z, mx, my, mz, allowed, size)
+            note(result, POINT, off, allowed, i)
+            angle = min(angle, turned)
+            if is_surface(scene.kind[other]):
+                continue
+            _check_against_surface(
+                scene, surfaces, rows, s, other, first, end, i, mx, my, mz, of_face, allowed, size, result
+            )
+        if not angle <= SURFACE_ANGLE:
+            note(result, ANGLE, min(angle, math.pi), SURFACE_ANGLE, i)
+
+
+@inner_kernel
+def _check_against_surface(
+    scene, surfaces, rows, s, q, first, end, i, mx, my, mz, of_face, allowed, size, result
+):
+    """The part of the convex shape q in contact i with surface s, whose outward normal is m."""
+    half = 0.5 * rows.gap[i]
+    cx, cy, cz = scene.centre[q, 0], scene.centre[q, 1], scene.centre[q, 2]
+    x = rows.point[i, 0] - cx + half * mx
+    y = rows.point[i, 1] - cy + half * my
+    z = rows.point[i, 2] - cz + half * mz
+    if scene.kind[q] == HALF_SPACE:
+        px = py = pz = 0.0
+        turned = angle_between(-mx, -my, -mz, scene.axes[q, 0, 2], scene.axes[q, 1, 2], scene.axes[q, 2, 2])
+        if not turned * size <= allowed:
+            note(result, ANGLE, turned, allowed / size, i)
+    else:
+        px, py, pz = farthest(scene, q, -mx, -my, -mz)
+    # how much higher than the lowest point of q, along m
+    rise = mx * (x - px) + my * (y - py) + mz * (z - pz) + scene.radius[q]
+    least = rows.gap[i]
+    for k in range(first, end):
+        cosine = abs(mx * rows.normal[k, 0] + my * rows.normal[k, 1] + mz * rows.normal[k, 2])
+        if cosine > 1.0 - 1e-11:
+            least = min(least, rows.gap[k])
+    grown = rows.gap[i] - least
+    far = allowed + (0.0 if is_polytope(scene, q) else CURVED * grown)
+    note(result, POINT, off_surface(scene, q, x, y, z, -mx, -my, -mz, far, size), far, i)
+    if not of_face:
+        note(result, GAP, abs(rise), allowed, i)
+    elif rise - grown > allowed:
+        # q reaches farther down than its nearest contact: wrong if the surface is below that point
+        lowest = rows.gap[i] - rise
+        drop = lowest + scene.radius[q]
+        bx, by, bz = scene.centre[s, 0], scene.centre[s, 1], scene.centre[s, 2]
+        if on_surface(
+            scene, surfaces, s,
+            cx + px - drop * mx - bx, cy + py - drop * my - by, cz + pz - drop * mz - bz, allowed,
+        ):  # fmt: skip
+            note(result, GAP, rise - grown, allowed, i)
+
+
+@kernel
+def check_surfaces(scene, surfaces, position, quaternion, rows, step, period, result):
+    """Check the chosen pairs with a mesh or a height field; numbers of pairs and contacts checked."""
+    count = scene.kind.shape[0]
+    pairs = checked = first = 0
+    while first < rows.gap.shape[0]:
+        a, b = rows.shapes[first, 0], rows.shapes[first, 1]
+        end = end_of(rows, first)
+        ka, kb = scene.kind[a], scene.kind[b]
+        if (is_surface(ka) or is_surface(kb)) and chosen(a, b, count, step, period):
+            pairs += 1
+            checked += end - first
+            if not listed(rows.swept, np.int64(a) * count + b):
+                place(scene, position, quaternion, a)
+                place(scene, position, quaternion, b)
+                _check_surface(scene, surfaces, rows, a, b, first, end, result)
+        first = end
+    return pairs, checked

@@ -1,0 +1,308 @@
+"""From rows of faces, edges and vertices to contacts: one direction per patch, no doubles, few points.
+
+1. A patch touches along its normal if the solid's lowest point is over it; else along the direction of an
+   edge or a vertex of its rim that is nearly its normal; else a neighbour touches and the patch does not.
+2. An overlap that ends sooner another way, near by and round a convex edge, is dropped.
+3. Points of one plane and direction are reduced to the corners of their convex hull.
+"""
+
+import math
+
+from nonsmooth._jit import inner_kernel
+
+_OPEN, _DROPPED, _KEPT, _DONE = 0, 1, 2, 3  # states
+NEARLY = 5e-5  # one less the cosine of 0.01 rad: a patch that lies along the solid's face but for a tilt
+_SAME = 5e-13  # one less the cosine of 1e-6 rad: one direction
+_TILT = 0.015  # slope up to which a point counts as no higher than another
+MOST = 16  # points of one manifold
+
+
+@inner_kernel
+def _dot(spots, i, j):
+    """Cosine between two normals."""
+    return spots[i, 3] * spots[j, 3] + spots[i, 4] * spots[j, 4] + spots[i, 5] * spots[j, 5]
+
+
+@inner_kernel
+def _above(spots, i, j):
+    """Height of point j over the plane of row i."""
+    return (
+        spots[i, 3] * (spots[j, 0] - spots[i, 0])
+        + spots[i, 4] * (spots[j, 1] - spots[i, 1])
+        + spots[i, 5] * (spots[j, 2] - spots[i, 2])
+    )
+
+
+@inner_kernel
+def choose_directions(spots, tags, plane, count, radius, tiny):
+    """Step 1: set the state of all rows, and normals and gaps of patches that touch along another's."""
+    for i in range(count):
+        if tags[i, 0] != 0 or tags[i, 3] != _OPEN:
+            continue
+        patch = tags[i, 1]
+        low = i
+        for j in range(i, count):
+            if tags[j, 0] == 0 and tags[j, 1] == patch and spots[j, 6] < spots[low, 6]:
+                low = j
+        nx, ny, nz = spots[i, 3], spots[i, 4], spots[i, 5]
+        best, most, found = -1, -math.inf, False
+        if spots[low, 6] <= plane[i, 3] + tiny or tags[low, 2] == 1:
+            found, most = True, plane[i, 3]
+        for j in range(count):
+            if tags[j, 0] == 0 or _dot(spots, i, j) <= 1.0 - NEARLY or abs(_above(spots, i, j)) > tiny:
+                continue
+            if best >= 0 and plane[j, 3] == most:
+                # the other end of an edge
+                if spots[j, 6] < spots[best, 6]:
+                    best = j
+            elif plane[j, 3] > most + (tiny if found else 0.0):
+                best, most, found = j, plane[j, 3], True
+        for j in range(i, count):
+            if tags[j, 0] == 0 and tags[j, 1] == patch:
+                tags[j, 3] = _KEPT if found else _DROPPED
+                plane[j, 3] = most
+                if best >= 0:
+                    px, py, pz = plane[j, 0], plane[j, 1], plane[j, 2]
+                    bx, by, bz = spots[best, 3], spots[best, 4], spots[best, 5]
+                    scale = nx * bx + ny * by + nz * bz
+                    if px != 0.0 or py != 0.0 or pz != 0.0:
+                        scale = (px * nx + py * ny + pz * nz) / (px * bx + py * by + pz * bz)
+                    # no point is nearer than the separation along the direction
+                    spots[j, 6] = max((spots[j, 6] + radius) * scale - radius, most)
+                    spots[j, 3], spots[j, 4], spots[j, 5] = bx, by, bz
+        if found:
+            # what else is nearly along this patch and in its plane is the same contact
+            for j in range(count):
+                cosine = nx * spots[j, 3] + ny * spots[j, 4] + nz * spots[j, 5]
+                if tags[j, 0] != 0 and cosine > 1.0 - NEARLY:
+                    up = (
+                        nx * (spots[j, 0] - spots[i, 0])
+                        + ny * (spots[j, 1] - spots[i, 1])
+                        + nz * (spots[j, 2] - spots[i, 2])
+                    )
+                    if abs(up) <= tiny and j != best:
+                        tags[j, 3] = _DONE
+    for i in range(count):
+        if tags[i, 0] != 0:
+            tags[i, 3] = _DROPPED if tags[i, 3] == _DONE else _KEPT
+
+
+@inner_kernel
+def drop_ways_around(spots, tags, plane, count, size, tiny):
+    """Step 2: of overlaps near one another on both sides of a convex edge, the shallower one stays.
+
+    How deep a direction is, is its separation in `plane`, and not the depth at a point. A round body of
+    size r that is d deep overlaps over √(r d): what is no farther apart is near.
+    """
+    for i in range(count):
+        depth = -plane[i, 3]
+        if tags[i, 3] != _KEPT or depth <= tiny:
+            continue
+        for j in range(count):
+            other = -plane[j, 3]
+            if tags[j, 3] == _DROPPED or not -tiny < other < depth or _dot(spots, i, j) >= 1.0 - _SAME:
+                continue
+            x, y, z = spots[i, 0] - spots[j, 0], spots[i, 1] - spots[j, 1], spots[i, 2] - spots[j, 2]
+            apart = math.sqrt(x * x + y * y + z * z)
+            if apart > 10.0 * depth + 2.0 * math.sqrt(size * depth):
+                continue
+            # both lie in one convex part: neither is above the other, but for a tilt
+            most = tiny + _TILT * apart
+            if _above(spots, i, j) <= most and _above(spots, j, i) <= most:
+                tags[i, 3] = _DONE
+                break
+    for i in range(count):
+        if tags[i, 3] == _KEPT and tags[i, 0] == 1:
+            # both ends of an edge go together
+            for j in range(count):
+                if tags[j, 3] == _DONE and tags[j, 0] == 1 and plane[i, 3] == plane[j, 3]:
+                    tags[i, 3] = _DONE
+                    break
+    for i in range(count):
+        if tags[i, 3] == _DONE:
+            tags[i, 3] = _DROPPED
+
+
+@inner_kernel
+def reduce(spots, tags, flat, order, count, tiny):
+    """Step 3: drop points that are not corners of the hull of their plane's points; at most 16 stay."""
+    for i in range(count):
+        if tags[i, 3] != _KEPT:
+            continue
+        nx, ny, nz = spots[i, 3], spots[i, 4], spots[i, 5]
+        if abs(nx) < 0.6:
+            ux, uy, uz = 0.0, nz, -ny
+        else:
+            ux, uy, uz = -nz, 0.0, nx
+        scale = math.sqrt(ux * ux + uy * uy + uz * uz)
+        ux, uy, uz = ux / scale, uy / scale, uz / scale
+        vx, vy, vz = ny * uz - nz * uy, nz * ux - nx * uz, nx * uy - ny * ux
+        members = 0
+        for j in range(i, count):
+            if tags[j, 3] != _KEPT or _dot(spots, i, j) < 1.0 - _SAME:
+                continue
+            x, y, z = spots[j, 0] - spots[i, 0], spots[j, 1] - spots[i, 1], spots[j, 2] - spots[i, 2]
+            across = math.sqrt(x * x + y * y + z * z)
+            if abs(nx * x + ny * y + nz * z) > 1e-2 * across + tiny:
+                continue
+            flat[j, 0], flat[j, 1] = ux * x + uy * y + uz * z, vx * x + vy * y + vz * z
+            order[0, members] = j
+            members += 1
+        _sort(order[0], flat, members)
+        kept = _hull(order[0], order[1], flat, members, tiny)
+        if kept > MOST:
+            kept = _spread(order[1], order[2], flat, spots, kept)
+        kept = _with_deepest(order[0], order[1], flat, spots, members, kept, 1e4 * tiny)
+        for k in range(members):
+            tags[order[0, k], 3] = _DROPPED
+        for k in range(kept):
+            tags[order[1, k], 3] = _DONE
+
+
+@inner_kernel
+def _sort(rows, flat, members):
+    """Sort rows by their first coordinate, then the second (Shell's way: no memory, no recursion)."""
+    step = 1
+    while 3 * step + 1 < members:
+        step = 3 * step + 1
+    while step >= 1:
+        for i in range(step, members):
+            row = rows[i]
+            x, y = flat[row, 0], flat[row, 1]
+            j = i
+            while j >= step:
+                other = rows[j - step]
+                if flat[other, 0] < x or (flat[other, 0] == x and flat[other, 1] <= y):
+                    break
+                rows[j] = other
+                j -= step
+            rows[j] = row
+        step //= 3
+
+
+@inner_kernel
+def _left(flat, a, b, c, tiny):
+    """True if c is to the left of the way from a to b, by more than rounding."""
+    ux, uy = flat[b, 0] - flat[a, 0], flat[b, 1] - flat[a, 1]
+    vx, vy = flat[c, 0] - flat[a, 0], flat[c, 1] - flat[a, 1]
+    wx, wy = vx - ux, vy - uy
+    longest = math.sqrt(max(ux * ux + uy * uy, vx * vx + vy * vy, wx * wx + wy * wy))
+    return ux * vy - uy * vx > tiny * longest
+
+
+@inner_kernel
+def _apart(flat, a, b, tiny):
+    x, y = flat[a, 0] - flat[b, 0], flat[a, 1] - flat[b, 1]
+    return x * x + y * y > tiny * tiny
+
+
+@inner_kernel
+def _hull(rows, out, flat, members, tiny):
+    """Corners of the convex hull of sorted points, counterclockwise, in `out`; their number."""
+    count = 0
+    for i in range(members):
+        row = rows[i]
+        if count > 0 and not _apart(flat, row, out[count - 1], tiny):
+            continue
+        while count >= 2 and not _left(flat, out[count - 2], out[count - 1], row, tiny):
+            count -= 1
+        out[count] = row
+        count += 1
+    base = count
+    for i in range(members - 2, -1, -1):
+        row = rows[i]
+        if not _apart(flat, row, out[count - 1], tiny):
+            continue
+        while count > base and not _left(flat, out[count - 2], out[count - 1], row, tiny):
+            count -= 1
+        if count >= out.shape[0]:
+            break
+        out[count] = row
+        count += 1
+    # the way back ends at the first point again
+    while count > 1 and not _apart(flat, out[count - 1], out[0], tiny):
+        count -= 1
+    if count > base and count >= 3 and not _left(flat, out[count - 2], out[count - 1], out[0], tiny):
+        count -= 1
+    return count
+
+
+@inner_kernel
+def _with_deepest(rows, kept, flat, spots, members, count, near):
+    """Put the deepest of all rows in the place of a kept one near by, or add it; the number kept."""
+    deepest = rows[0]
+    for k in range(1, members):
+        if spots[rows[k], 6] < spots[deepest, 6]:
+            deepest = rows[k]
+    best, least = -1, near * near
+    for k in range(count):
+        if spots[kept[k], 6] <= spots[deepest, 6]:
+            return count
+        x, y = flat[kept[k], 0] - flat[deepest, 0], flat[kept[k], 1] - flat[deepest, 1]
+        if x * x + y * y < least:
+            best, least = k, x * x + y * y
+    if best >= 0:
+        kept[best] = deepest
+        return count
+    kept[count] = deepest
+    return count + 1
+
+
+@inner_kernel
+def _spread(rows, chosen, flat, spots, count):
+    """Of the corners of a hull the deepest, and those farthest along 15 directions around."""
+    deepest = 0
+    for k in range(count):
+        if spots[rows[k], 6] < spots[rows[deepest], 6]:
+            deepest = k
+    chosen[0] = rows[deepest]
+    taken = 1
+    for way in range(MOST - 1):
+        angle = 2.0 * math.pi * way / (MOST - 1)
+        c, s = math.cos(angle), math.sin(angle)
+        best = 0
+        for k in range(count):
+            x, y = flat[rows[k], 0] - flat[rows[best], 0], flat[rows[k], 1] - flat[rows[best], 1]
+            if c * x + s * y > 0.0:
+                best = k
+        new = True
+        for k in range(taken):
+            if chosen[k] == rows[best]:
+                new = False
+        if new:
+            chosen[taken] = rows[best]
+            taken += 1
+    for k in range(taken):
+        rows[k] = chosen[k]
+    return taken
+
+
+@inner_kernel
+def write_contacts(spots, marks, tags, count, x, y, z, axes):
+    """Move the rows that stayed to the front, as contacts in the world; their number.
+
+    (x, y, z) and axes are the place of the surface. Rows stay in the order of their marks.
+    """
+    found = 0
+    for i in range(count):
+        if tags[i, 3] != _DONE:
+            continue
+        gap = spots[i, 6]
+        nx, ny, nz = spots[i, 3], spots[i, 4], spots[i, 5]
+        px, py, pz = spots[i, 0] + 0.5 * gap * nx, spots[i, 1] + 0.5 * gap * ny, spots[i, 2] + 0.5 * gap * nz
+        mark = marks[i]
+        at = found
+        while at > 0 and marks[at - 1] > mark:
+            marks[at] = marks[at - 1]
+            for k in range(7):
+                spots[at, k] = spots[at - 1, k]
+            at -= 1
+        marks[at] = mark
+        out = spots[at]
+        for k in range(3):
+            a, b, c = axes[k, 0], axes[k, 1], axes[k, 2]
+            out[k] = a * px + b * py + c * pz + (x if k == 0 else (y if k == 1 else z))
+            out[3 + k] = a * nx + b * ny + c * nz
+        out[6] = gap
+        found += 1
+    return found

@@ -1,0 +1,46 @@
+"""Solids of the shapes of a scene, seen from a point near a pair."""
+
+import numpy as np
+
+from nonsmooth._jit import inlined_kernel
+from nonsmooth.collision.kernels.solids import CAPSULE, SPHERE, Solid
+
+BODY, KIND, MATERIAL, PIECE = 0, 1, 2, 3  # columns of tags
+
+
+@inlined_kernel
+def solid_of(shapes, s, centre, axes, x, y, z):
+    """Shape s as a solid, in coordinates relative to (x, y, z)."""
+    kind = np.int64(shapes.tags[s, KIND])
+    radius = shapes.size[s, 3]
+    if kind in (SPHERE, CAPSULE):
+        radius += shapes.size[s, 0]
+    return Solid(
+        kind,
+        shapes.size[s, 0],
+        shapes.size[s, 1],
+        shapes.size[s, 2],
+        radius,
+        centre[s, 0] - x,
+        centre[s, 1] - y,
+        centre[s, 2] - z,
+        axes[s],
+        np.int64(shapes.tags[s, PIECE]),
+    )
+
+
+@inlined_kernel
+def moved(solid, x, y, z):
+    """A solid shifted by (x, y, z)."""
+    return Solid(
+        solid.kind,
+        solid.a,
+        solid.b,
+        solid.c,
+        solid.radius,
+        solid.x + x,
+        solid.y + y,
+        solid.z + z,
+        solid.axes,
+        solid.hull,
+    )

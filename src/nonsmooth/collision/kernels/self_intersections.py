@@ -1,0 +1,76 @@
+"""Triangles of a mesh that cross one another, found by the tree."""
+
+import math
+
+from nonsmooth._jit import inner_kernel, kernel
+from nonsmooth.collision.kernels.trees import next_leaf
+
+
+@inner_kernel
+def _height(a, b, c, p):
+    """Six times the volume of the tetrahedron a, b, c, p."""
+    ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    wx, wy, wz = p[0] - a[0], p[1] - a[1], p[2] - a[2]
+    return wx * (uy * vz - uz * vy) + wy * (uz * vx - ux * vz) + wz * (ux * vy - uy * vx)
+
+
+@inner_kernel
+def _pierces(p, q, a, b, c, nothing):
+    """True if the segment from p to q crosses the inside of the triangle a, b, c."""
+    above, below = _height(a, b, c, p), _height(a, b, c, q)
+    if not (above > nothing and below < -nothing) and not (above < -nothing and below > nothing):
+        return False
+    one, two, three = _height(p, q, a, b), _height(p, q, b, c), _height(p, q, c, a)
+    return (one > nothing and two > nothing and three > nothing) or (
+        one < -nothing and two < -nothing and three < -nothing
+    )
+
+
+@inner_kernel
+def _cross(vertices, t, u, nothing):
+    """True if triangles t and u, rows of three vertices, cross; not if they share an edge."""
+    shared = 0
+    for i in range(3):
+        for j in range(3):
+            if t[i] == u[j]:
+                shared += 1
+    if shared > 1:
+        return False
+    for turn in range(2):
+        one, two = (t, u) if turn == 0 else (u, t)
+        a, b, c = vertices[two[0]], vertices[two[1]], vertices[two[2]]
+        for i in range(3):
+            p, q = one[i], one[(i + 1) % 3]
+            # an edge that begins at the shared vertex cannot cross there
+            begins = shared > 0 and (p in (two[0], two[1], two[2]) or q in (two[0], two[1], two[2]))
+            if not begins and _pierces(vertices[p], vertices[q], a, b, c, nothing):
+                return True
+    return False
+
+
+@kernel
+def count_crossings(vertices, triangles, boxes, levels, size, most, box, stack, pair):
+    """Number of pairs of triangles that cross, counted up to `most`; the first one in `pair` (2,)."""
+    total = triangles.shape[0]
+    found = 0
+    nothing = 1e-14 * size * size * size
+    for t in range(total):
+        for axis in range(3):
+            box[axis], box[3 + axis] = math.inf, -math.inf
+            for k in range(3):
+                value = vertices[triangles[t, k], axis]
+                box[axis], box[3 + axis] = min(box[axis], value), max(box[3 + axis], value)
+        stack[0] = 0
+        leaf, depth = next_leaf(boxes, 0, levels, box, stack, 1)
+        while leaf >= 0:
+            begin, end = (leaf * total) >> levels, ((leaf + 1) * total) >> levels
+            for u in range(max(begin, t + 1), end):
+                if _cross(vertices, triangles[t], triangles[u], nothing):
+                    if found == 0:
+                        pair[0], pair[1] = t, u
+                    found += 1
+                    if found >= most:
+                        return found
+            leaf, depth = next_leaf(boxes, 0, levels, box, stack, depth)
+    return found

@@ -1,0 +1,133 @@
+"""Contacts of meshes and height fields with everything else, pair after pair."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from nonsmooth._jit import inner_kernel, kernel
+from nonsmooth.collision.kernels.half_spaces import plane_vertices
+from nonsmooth.collision.kernels.mesh_pairs import mesh_mesh_contacts
+from nonsmooth.collision.kernels.meshes import mesh_contacts
+from nonsmooth.collision.kernels.placing import BODY, KIND, PIECE, moved, solid_of
+from nonsmooth.collision.kernels.solids import HALF_SPACE, HEIGHT_FIELD, MESH
+from nonsmooth.collision.kernels.touching import keep_counting
+
+_STEPS = 1000  # of a sweep past a surface
+_CLOSE = 1e-6  # part of the way at which shapes that approach have met
+_LOOK = 0.02  # part of the way that a sweep looks ahead
+
+
+class Outlines(NamedTuple):
+    """Corners of the convex hulls of all surfaces, one after the other: what a half-space can touch."""
+
+    first: np.ndarray  # (g + 1,) int64
+    vertices: np.ndarray  # (V, 3)
+
+
+@inner_kernel
+def _surface_contacts(surface, s, shapes, meshes, hulls, centre, axes, reach, work, spots, marks):
+    """Contacts of a surface and another shape, normals out of the surface; their number."""
+    x, y, z = centre[surface, 0], centre[surface, 1], centre[surface, 2]
+    piece = shapes.tags[surface, PIECE]
+    if shapes.tags[s, KIND] in (MESH, HEIGHT_FIELD):
+        return mesh_mesh_contacts(
+            piece, x, y, z, axes[surface], shapes.tags[s, PIECE], centre[s, 0], centre[s, 1], centre[s, 2],
+            axes[s], meshes, reach, work, spots, marks,
+        )  # fmt: skip
+    solid = solid_of(shapes, s, centre, axes, 0.0, 0.0, 0.0)
+    return mesh_contacts(piece, x, y, z, axes[surface], solid, meshes, hulls, reach, work, spots, marks)
+
+
+@inner_kernel
+def _swept_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, reach, work, spots, marks):
+    """Contacts of a surface and a convex shape that is further away than the margin, and the part of the
+    step after which they meet.
+
+    Nothing touches before the shape has come as far as the gap: this is repeated until it touches or the
+    step ends. Contacts have the normal of the time at which they meet, as in `touching`.
+    """
+    d, of_s, of_surface = motion.displacement, shapes.tags[s, BODY], shapes.tags[surface, BODY]
+    wx, wy, wz = (
+        d[of_s, 0] - d[of_surface, 0],
+        d[of_s, 1] - d[of_surface, 1],
+        d[of_s, 2] - d[of_surface, 2],
+    )
+    way = math.sqrt(wx * wx + wy * wy + wz * wz)
+    limit = motion.turn[of_s] + motion.turn[of_surface] + _CLOSE * way
+    look = limit + motion.margin + _LOOK * way
+    solid = solid_of(shapes, s, centre, axes, 0.0, 0.0, 0.0)
+    x, y, z = centre[surface, 0], centre[surface, 1], centre[surface, 2]
+    piece = shapes.tags[surface, PIECE]
+    t = 0.0
+    for _ in range(_STEPS):
+        count = mesh_contacts(
+            piece, x, y, z, axes[surface], moved(solid, t * wx, t * wy, t * wz), meshes, hulls, look, work,
+            spots, marks,
+        )  # fmt: skip
+        if count > spots.shape[0]:
+            return count, t
+        nearest = look
+        for i in range(count):
+            nearest = min(nearest, spots[i, 6])
+        if nearest <= limit:
+            for i in range(count):
+                spots[i, 6] -= t * (spots[i, 3] * wx + spots[i, 4] * wy + spots[i, 5] * wz)
+                spots[i, 0] -= 0.5 * t * wx
+                spots[i, 1] -= 0.5 * t * wy
+                spots[i, 2] -= 0.5 * t * wz
+            return count, max(t, 1e-300)
+        t += max(nearest - limit, _CLOSE * way) / way
+        if t > 1.0:
+            return 0, t
+    return 0, t
+
+
+@kernel
+def touch_surfaces(
+    pairs, begin, shapes, meshes, outlines, hulls, centre, axes, motion, work, spots, marks, out, parts, found
+):
+    """Write the contacts of the pairs from `begin` on after the first `found`.
+
+    Returns the pair that there was no room for (all pairs: their number), how many contacts there are, and
+    how many rows of `spots` that pair needs, 0 if it was `out` that was full.
+    """
+    for i in range(begin, pairs.shape[0]):
+        a, b = pairs[i, 0], pairs[i, 1]
+        surface, s, sign, part = a, b, 1.0, 0.0
+        if shapes.tags[a, KIND] not in (MESH, HEIGHT_FIELD):
+            surface, s, sign = b, a, -1.0
+        reach = motion.reach[shapes.tags[a, BODY]] + motion.reach[shapes.tags[b, BODY]]
+        if shapes.tags[s, KIND] == HALF_SPACE:
+            x, y, z = centre[surface, 0], centre[surface, 1], centre[surface, 2]
+            solid = solid_of(shapes, surface, centre, axes, x, y, z)
+            piece = shapes.tags[surface, PIECE]
+            count = plane_vertices(
+                centre[s, 0] - x, centre[s, 1] - y, centre[s, 2] - z,
+                axes[s, 0, 2], axes[s, 1, 2], axes[s, 2, 2], solid, outlines.vertices,
+                outlines.first[piece], outlines.first[piece + 1], reach, work.feature, spots, marks,
+            )  # fmt: skip
+            for k in range(count):
+                spots[k, 0] += x
+                spots[k, 1] += y
+                spots[k, 2] += z
+            sign = -sign
+        else:
+            count = _surface_contacts(
+                surface, s, shapes, meshes, hulls, centre, axes, reach, work, spots, marks
+            )
+            if 0 < count <= spots.shape[0] and shapes.tags[s, KIND] not in (MESH, HEIGHT_FIELD):
+                nearest = spots[0, 6]
+                for k in range(1, count):
+                    nearest = min(nearest, spots[k, 6])
+                if nearest > motion.margin:
+                    count, part = _swept_contacts(
+                        surface, s, shapes, meshes, hulls, centre, axes, motion, reach, work, spots, marks
+                    )
+        if count > spots.shape[0]:
+            return i, found, count
+        after = keep_counting(count, a, b, sign, part, shapes, motion, spots, marks, out, parts, found)
+        if after < 0:
+            return i, found, 0
+        found = after
+    return pairs.shape[0], found, 0

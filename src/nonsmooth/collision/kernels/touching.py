@@ -1,0 +1,137 @@
+"""Contacts of pairs of convex solids, and of convex solids with half-spaces."""
+
+import math
+
+from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
+from nonsmooth.collision._narrow_kernels import counts, write
+from nonsmooth.collision.kernels.half_spaces import half_space_contacts
+from nonsmooth.collision.kernels.manifolds import manifold
+from nonsmooth.collision.kernels.placing import BODY, KIND, moved, solid_of
+from nonsmooth.collision.kernels.separation import separation
+from nonsmooth.collision.kernels.solids import HALF_SPACE, core_separation
+from nonsmooth.collision.kernels.sweeps import time_of_impact
+
+_CLOSE = 1e-6  # part of the way at which solids that approach have met
+
+
+@inner_kernel
+def keep_counting(count, a, b, sign, part, shapes, motion, spots, marks, out, parts, found):
+    """Write those of the `count` spots of shapes a and b that count in this step, by ascending marks.
+
+    `sign` is -1 where the spots' normals lead from b to a; `part` is kept in `parts`. Returns the number of
+    contacts after it, and -1 if there is no room for all.
+    """
+    if found + count > out.gap.shape[0]:
+        return -1
+    body_a, body_b = shapes.tags[a, BODY], shapes.tags[b, BODY]
+    for _ in range(count):
+        least = -1
+        for i in range(count):
+            if marks[i] >= 0 and (least < 0 or marks[i] < marks[least]):
+                least = i
+        nx, ny, nz = sign * spots[least, 3], sign * spots[least, 4], sign * spots[least, 5]
+        gap = spots[least, 6]
+        if counts(motion, body_a, body_b, gap, nx, ny, nz):
+            x, y, z = spots[least, 0], spots[least, 1], spots[least, 2]
+            write(out, found, shapes, a, b, marks[least], x, y, z, nx, ny, nz, gap)
+            parts[found] = part
+            found += 1
+        marks[least] = -1
+    return found
+
+
+@inner_kernel
+def _swept(p, q, hulls, wx, wy, wz, turn, reach, work, spots, marks):
+    """Contacts of solids that are further apart than the margin and meet within the step: their number, and
+    the part of the step after which they meet.
+
+    The normal is that of the moment at which they meet; gaps along it and points are those of now.
+    """
+    close = _CLOSE * math.sqrt(wx * wx + wy * wy + wz * wz)
+    t, nx, ny, nz = time_of_impact(p, q, hulls, wx, wy, wz, turn, close, work.separation)
+    if t > 1.0:
+        return 0, t
+    there = moved(q, t * wx, t * wy, t * wz)
+    gap = core_separation(p, there, hulls, nx, ny, nz) - p.radius - q.radius
+    found = separation(p, there, hulls, math.inf, work.separation)
+    count = manifold(
+        p, there, hulls, gap, nx, ny, nz, found[4], found[5], found[6], found[7], found[8], found[9],
+        reach, work.manifold, spots, marks,
+    )  # fmt: skip
+    closed = -t * (nx * wx + ny * wy + nz * wz)
+    for i in range(count):
+        spots[i, 6] += closed
+        spots[i, 0] -= 0.5 * t * wx
+        spots[i, 1] -= 0.5 * t * wy
+        spots[i, 2] -= 0.5 * t * wz
+    return count, t
+
+
+@inner_kernel
+def _solid_contacts(a, b, shapes, hulls, centre, axes, motion, work, spots, marks):
+    """Contacts of two convex shapes, normals from a to b: their number, and the part of the step after which
+    they meet, 0 if they are within the margin.
+    """
+    x, y, z = centre[a, 0], centre[a, 1], centre[a, 2]
+    p, q = solid_of(shapes, a, centre, axes, x, y, z), solid_of(shapes, b, centre, axes, x, y, z)
+    body_a, body_b = shapes.tags[a, BODY], shapes.tags[b, BODY]
+    reach = motion.reach[body_a] + motion.reach[body_b]
+    gap, nx, ny, nz, px, py, pz, qx, qy, qz = separation(p, q, hulls, reach, work.separation)
+    part = 0.0
+    if gap > reach:
+        return 0, part
+    if gap <= motion.margin:
+        count = manifold(
+            p, q, hulls, gap, nx, ny, nz, px, py, pz, qx, qy, qz, reach, work.manifold, spots, marks
+        )
+    else:
+        d, turn = motion.displacement, motion.turn[body_a] + motion.turn[body_b]
+        wx, wy, wz = d[body_b, 0] - d[body_a, 0], d[body_b, 1] - d[body_a, 1], d[body_b, 2] - d[body_a, 2]
+        count, part = _swept(p, q, hulls, wx, wy, wz, turn, reach, work, spots, marks)
+    for i in range(count):
+        spots[i, 0] += x
+        spots[i, 1] += y
+        spots[i, 2] += z
+    return count, part
+
+
+@inlined_kernel
+def _plane_contacts(plane, s, shapes, hulls, centre, axes, motion, work, spots, marks):
+    """Contacts of a half-space and a convex shape, normals out of the half-space; their number."""
+    x, y, z = centre[s, 0], centre[s, 1], centre[s, 2]
+    solid = solid_of(shapes, s, centre, axes, x, y, z)
+    reach = motion.reach[shapes.tags[plane, BODY]] + motion.reach[shapes.tags[s, BODY]]
+    count = half_space_contacts(
+        centre[plane, 0] - x, centre[plane, 1] - y, centre[plane, 2] - z,
+        axes[plane, 0, 2], axes[plane, 1, 2], axes[plane, 2, 2],
+        solid, hulls, reach, work.manifold, spots, marks,
+    )  # fmt: skip
+    for i in range(count):
+        spots[i, 0] += x
+        spots[i, 1] += y
+        spots[i, 2] += z
+    return count
+
+
+@kernel
+def touch_solids(pairs, begin, shapes, hulls, centre, axes, motion, work, spots, marks, out, parts, found):
+    """Write the contacts of the pairs from `begin` on after the first `found`, and the part of the step after
+    which they meet to `parts`.
+
+    Returns the pair that there was no room for (all pairs: their number), and how many contacts there are.
+    """
+    for i in range(begin, pairs.shape[0]):
+        a, b = pairs[i, 0], pairs[i, 1]
+        sign, part = 1.0, 0.0
+        if shapes.tags[a, KIND] == HALF_SPACE:
+            count = _plane_contacts(a, b, shapes, hulls, centre, axes, motion, work, spots, marks)
+        elif shapes.tags[b, KIND] == HALF_SPACE:
+            count = _plane_contacts(b, a, shapes, hulls, centre, axes, motion, work, spots, marks)
+            sign = -1.0
+        else:
+            count, part = _solid_contacts(a, b, shapes, hulls, centre, axes, motion, work, spots, marks)
+        after = keep_counting(count, a, b, sign, part, shapes, motion, spots, marks, out, parts, found)
+        if after < 0:
+            return i, found
+        found = after
+    return pairs.shape[0], found

@@ -1,0 +1,202 @@
+"""Narrow phase: the contacts of pairs of shapes, whatever their kinds."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.collision import _narrow_kernels as narrow
+from nonsmooth.collision.contacts import Contacts, Floats, Indices, Rooms
+from nonsmooth.collision.kernels import rays
+from nonsmooth.collision.kernels.mesh_work import MeshWork
+from nonsmooth.collision.kernels.mesh_work import make_work as mesh_work
+from nonsmooth.collision.kernels.nearest import nearest
+from nonsmooth.collision.kernels.support_features import ManifoldWork
+from nonsmooth.collision.kernels.support_features import make_work as manifold_work
+from nonsmooth.collision.kernels.surface_rays import cast_on_surfaces
+from nonsmooth.collision.kernels.surface_touching import touch_surfaces
+from nonsmooth.collision.kernels.touching import touch_solids
+from nonsmooth.collision.kernels.work import Work as SeparationWork
+from nonsmooth.collision.kernels.work import make_work as separation_work
+from nonsmooth.collision.pieces import pieces_of
+from nonsmooth.collision.withheld import SWEPT, Withheld
+from nonsmooth.model.materials import PairTable
+from nonsmooth.model.shape_table import ShapeTable
+from nonsmooth.model.shapes import HALF_SPACE, HEIGHT_FIELD, MESH, SPHERE
+
+_SURFACE_ROOM = 256
+"""Rows for the contacts of a pair with a mesh to begin with."""
+
+
+class Work(NamedTuple):
+    """Scratch of the kernels for convex solids."""
+
+    separation: SeparationWork
+    manifold: ManifoldWork
+
+
+class NarrowPhase:
+    """Finds contacts of pairs of a scene's shapes; arrays for them are kept from call to call."""
+
+    def __init__(self, table: ShapeTable, materials: PairTable) -> None:
+        pieces = pieces_of(table)
+        self.hulls, self._meshes, self._outlines = pieces.hulls, pieces.meshes, pieces.outlines
+        self.shapes = narrow.Shapes(
+            np.column_stack([table.body, table.kind, table.material, pieces.row]).astype(np.int32),
+            table.size.copy(),
+            table.offset.copy(),
+            table.rotation.copy(),
+            materials.friction,
+            materials.restitution,
+        )
+        self._round = bool(np.isin(table.kind, (SPHERE, HALF_SPACE)).all())  # one contact per pair
+        self._rooms, self._room = Rooms(), 64
+        self._scratch = narrow.Scratch(
+            np.empty((12, 7)), np.empty(12, np.int64), np.empty((2, 12, 3)), np.empty((2, 12), np.int64)
+        )
+        self._work = Work(separation_work(self.hulls), manifold_work(self.hulls))
+        self._spots, self._marks = _spots(len(self._work.manifold.found))
+        self._surface = np.isin(table.kind, (MESH, HEIGHT_FIELD))
+        self._surface_work: MeshWork | None = None
+        self._surface_spots, self._surface_marks = _spots(0)
+
+    def contacts(
+        self, pairs: Indices, centre: Floats, axes: Floats, motion: narrow.Motion
+    ) -> tuple[Contacts, Withheld]:
+        """Contacts of the pairs (p, 2) of shapes, in order, that count in a step with this motion.
+
+        Those of shapes that are further apart than the margin are listed again, with the time they meet.
+        """
+        most = len(pairs) if self._round else narrow.most_contacts(pairs, self.shapes.tags)
+        room = self._rooms.get(most)
+        out, later = narrow.Output(*room.columns()), np.empty(len(pairs), dtype=np.int64)
+        found, left = narrow.touch(pairs, self.shapes, centre, axes, motion, self._scratch, out, later)
+        contacts = room.take(slice(found))
+        if left == 0:
+            return contacts, Withheld.empty()
+        rest, early = pairs[later[:left]], Withheld.empty()
+        on_surface = self._surface[rest].any(axis=1) if self._surface.any() else None
+        solids = rest if on_surface is None else rest[~on_surface]
+        if len(solids):
+            others, part = self._solid_contacts(solids, centre, axes, motion)
+            swept = np.flatnonzero(part > 0.0)
+            if len(swept):
+                early = Withheld.of(others.take(swept), SWEPT, part[swept])
+            contacts = contacts.joined(others) if len(contacts) else others
+        if on_surface is not None and on_surface.any():
+            others, part = self._surface_contacts(rest[on_surface], centre, axes, motion)
+            swept = np.flatnonzero(part > 0.0)
+            if len(swept):
+                early = early.joined(Withheld.of(others.take(swept), SWEPT, part[swept]))
+            contacts = contacts.joined(others) if len(contacts) else others
+        return contacts, early
+
+    def _solid_contacts(
+        self, pairs: Indices, centre: Floats, axes: Floats, motion: narrow.Motion
+    ) -> tuple[Contacts, Floats]:
+        """Contacts of convex shapes, and after which part of the step they meet."""
+        room = Contacts.allocate(max(self._room, 4 * len(pairs)))
+        part = np.empty(len(room))
+        done, found = 0, 0
+        while done < len(pairs):
+            done, found = touch_solids(
+                pairs, done, self.shapes, self.hulls, centre, axes, motion,
+                self._work, self._spots, self._marks, narrow.Output(*room.columns()), part, found,
+            )  # fmt: skip
+            if done < len(pairs):
+                room = _larger(room, found, len(self._spots))
+                part = np.resize(part, len(room))
+        self._room = len(room)
+        return room.take(slice(found)), part[:found]
+
+    def _surface_contacts(
+        self, pairs: Indices, centre: Floats, axes: Floats, motion: narrow.Motion
+    ) -> tuple[Contacts, Floats]:
+        """Contacts of meshes and height fields, and after which part of the step they meet."""
+        room = Contacts.allocate(max(self._room, 8 * len(pairs)))
+        part = np.empty(len(room))
+        done, found = 0, 0
+        while done < len(pairs):
+            if self._surface_work is None:
+                self._make_surface_work(_SURFACE_ROOM)
+            done, found, needed = touch_surfaces(
+                pairs, done, self.shapes, self._meshes, self._outlines, self.hulls, centre, axes, motion,
+                self._surface_work, self._surface_spots, self._surface_marks,
+                narrow.Output(*room.columns()), part, found,
+            )  # fmt: skip
+            if needed:
+                self._make_surface_work(needed + needed // 4)
+            elif done < len(pairs):
+                room = _larger(room, found, len(self._surface_spots))
+                part = np.resize(part, len(room))
+        self._room = len(room)
+        return room.take(slice(found)), part[:found]
+
+    def _make_surface_work(self, rows: int) -> None:
+        outline = int(np.diff(self._outlines.first).max(initial=0))
+        rows = max(rows, outline)
+        self._surface_work = mesh_work(self.hulls, rows)._replace(feature=manifold_work(self.hulls, outline))
+        self._surface_spots, self._surface_marks = _spots(rows)
+
+    def distance(
+        self, a: int, b: int, centre: Floats, axes: Floats, bound: Floats
+    ) -> tuple[float, Floats, Floats, Floats]:
+        """Gap of two shapes in m, the nearest points on both, and the normal from the first to the second."""
+        if self._surface[a] or self._surface[b]:
+            return self._surface_distance(min(a, b), max(a, b), a > b, centre, axes, bound)
+        out = np.empty((3, 3))
+        gap = nearest(a, b, self.shapes, self.hulls, centre, axes, self._work.separation, out)
+        return float(gap), out[0], out[1], out[2]
+
+    def _surface_distance(
+        self, a: int, b: int, turned: bool, centre: Floats, axes: Floats, bound: Floats
+    ) -> tuple[float, Floats, Floats, Floats]:
+        """The same for a mesh or a height field: contacts within a reach that grows until there is one."""
+        bodies = int(self.shapes.tags[:, 0].max()) + 1
+        reach = 0.01 * float(np.max(bound[[a, b], 6]))
+        apart = float(np.linalg.norm(bound[a, :3] - bound[b, :3]))
+        farthest = apart + float(bound[a, 6] + bound[b, 6]) + float(np.abs(centre[[a, b], :3]).max())
+        pair = np.array([[a, b]], dtype=np.int32)
+        while True:
+            still = np.zeros((bodies, 3)), np.zeros(bodies)
+            motion = narrow.Motion(reach, *still, np.full(bodies, 0.5 * reach))
+            found, _ = self._surface_contacts(pair, centre, axes, motion)
+            if len(found):
+                k = int(np.argmin(found.gap))
+                gap, normal = float(found.gap[k]), found.normal[k]
+                ends = found.point[k] - 0.5 * gap * normal, found.point[k] + 0.5 * gap * normal
+                return (gap, ends[1], ends[0], -normal) if turned else (gap, ends[0], ends[1], normal)
+            if reach > 2.0 * farthest:
+                return np.inf, np.full(3, np.nan), np.full(3, np.nan), np.full(3, np.nan)
+            reach *= 4.0
+
+    def cast(
+        self, centre: Floats, axes: Floats, bound: Floats, origins: Floats, ways: Floats, limit: float,
+        skipped: int, hit: NDArray[np.int64], distance: Floats, normal: Floats,
+    ) -> None:  # fmt: skip
+        """Fill, for each ray, the shape it hits first (-1 for none), its distance, and the normal there."""
+        rays.cast(
+            self.shapes, self.hulls, centre, axes, bound, origins, ways, limit, skipped,
+            self._work.separation, hit, distance, normal,
+        )  # fmt: skip
+        rows = np.flatnonzero(self._surface & (self.shapes.tags[:, 0] != skipped))
+        if len(rows):
+            cast_on_surfaces(
+                rows, self.shapes.tags[rows, 3].astype(np.int64), self._meshes, centre, axes, origins, ways,
+                limit, np.empty((2, 3)), np.empty(128, dtype=np.int64), hit, distance, normal,
+            )  # fmt: skip
+
+
+def _spots(rows: int) -> tuple[Floats, NDArray[np.int64]]:
+    """Room for the contacts of one pair."""
+    return np.empty((rows, 7)), np.empty(rows, dtype=np.int64)
+
+
+def _larger(room: Contacts, found: int, more: int) -> Contacts:
+    """Room for twice as many contacts and some, with the first `found` in it."""
+    larger = Contacts.allocate(2 * len(room) + more)
+    for old, new in zip(room.columns(), larger.columns(), strict=True):
+        new[:found] = old[:found]
+    return larger

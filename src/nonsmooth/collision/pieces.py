@@ -1,0 +1,65 @@
+"""Hulls, meshes and height fields of a scene as arrays for the kernels: each distinct one once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import ConvexHull as Hull
+from scipy.spatial import QhullError
+
+from nonsmooth.collision import hulls, surfaces
+from nonsmooth.collision.contacts import Floats, Indices
+from nonsmooth.collision.kernels.solids import Hulls
+from nonsmooth.collision.kernels.surface_arrays import Meshes
+from nonsmooth.collision.kernels.surface_touching import Outlines
+from nonsmooth.model.shape_table import ShapeTable
+from nonsmooth.model.shapes import CONVEX_HULL, HEIGHT_FIELD, MESH, ConvexHull, HeightField, Mesh
+
+
+class Pieces(NamedTuple):
+    """What shapes that are no primitives are made of."""
+
+    row: Indices
+    """(s,) place of each shape among the hulls or among the surfaces."""
+    hulls: Hulls
+    meshes: Meshes
+    outlines: Outlines
+
+
+def pieces_of(table: ShapeTable) -> Pieces:
+    """Collect them from a scene's shapes."""
+    row = np.zeros(len(table), dtype=np.int32)
+    known: dict[int, int] = {}
+    solids: list[hulls.Faces] = []
+    found: list[surfaces.TriangleSurface | surfaces.HeightField] = []
+    corners: list[Floats] = []
+    for s in np.flatnonzero(np.isin(table.kind, (CONVEX_HULL, MESH, HEIGHT_FIELD))):
+        shape = table.objects[s]
+        if id(shape) not in known:
+            if isinstance(shape, ConvexHull):
+                known[id(shape)] = len(solids)
+                solids.append(hulls.Faces(shape.vertices, shape.triangles))
+            elif isinstance(shape, Mesh):
+                known[id(shape)] = len(found)
+                found.append(surfaces.TriangleSurface(shape.vertices, shape.triangles))
+                corners.append(_corners(shape.vertices))
+            elif isinstance(shape, HeightField):
+                known[id(shape)] = len(found)
+                nx, ny = shape.heights.shape
+                dx, dy = shape.spacing
+                origin = (-0.5 * (nx - 1) * dx, -0.5 * (ny - 1) * dy)
+                found.append(surfaces.HeightField(shape.heights, shape.spacing, origin))
+                corners.append(np.empty((0, 3)))
+        row[s] = known[id(shape)]
+    first = np.concatenate([[0], np.cumsum([len(part) for part in corners])]).astype(np.int64)
+    outlines = Outlines(first, np.concatenate([*corners, np.empty((0, 3))]))
+    return Pieces(row, hulls.pack(solids), surfaces.pack(found), outlines)
+
+
+def _corners(vertices: Floats) -> Floats:
+    """Corners of the convex hull; all vertices where these lie in a plane."""
+    try:
+        return np.asarray(vertices[np.sort(Hull(vertices).vertices)])
+    except (QhullError, ValueError):
+        return np.asarray(vertices)

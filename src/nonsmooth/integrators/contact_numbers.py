@@ -1,0 +1,40 @@
+"""What a step tells about its contacts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.collision.contacts import Contacts
+
+WRONG_CONTACTS = "contacts not certified"
+"""Status of a step whose contacts did not pass their check."""
+
+_DEEP = 0.1
+"""Part of the smaller body's bounding radius from which on an overlap counts as deep."""
+
+
+def contact_numbers(contacts: Contacts, bounding_radius: NDArray[np.float64]) -> dict[str, float]:
+    """Scalars of the check of the contacts, as in `NUMBERS`."""
+    certificate = contacts.certificate
+    assert certificate is not None
+    deep = 0
+    overlapping = np.flatnonzero(contacts.gap < 0.0)
+    if len(overlapping):
+        radius = bounding_radius[contacts.bodies[overlapping]].min(axis=1)
+        deep = int(np.sum(contacts.gap[overlapping] < -_DEEP * radius))
+    return {
+        "contacts_checked": float(certificate.checked),
+        "gap_error": _known(certificate.gap_error),
+        "normal_error": _known(certificate.angle),
+        "wrong_contacts": 0.0 if certificate.holds else 1.0,
+        "missing_contacts": float(certificate.missing),
+        "withheld_contacts": float(sum(certificate.withheld.values())),
+        "deep_contacts": float(deep),
+    }
+
+
+def _known(error: float) -> float:
+    return 0.0 if math.isnan(error) else error
