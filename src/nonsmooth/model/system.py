@@ -196,6 +196,10 @@ class System(Jointed):
         """Add a cylinder along z of `radius`, `length` and `rounding` (m); options as in `add_body`."""
         return self._add(options, shapes.Cylinder, radius, length, rounding)
 
+    def add_cone(self, radius: float, length: float, **options: Unpack[BodyOptions]) -> int:
+        """Add a cone with its tip along +z, of base `radius` and `length` (m); options as in `add_body`."""
+        return self._add(options, shapes.Cone, radius, length)
+
     def add_ellipsoid(
         self, radii: ArrayLike, *, rounding: float = 0.0, **options: Unpack[BodyOptions]
     ) -> int:

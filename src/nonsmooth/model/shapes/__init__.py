@@ -8,6 +8,7 @@ from nonsmooth.model.shapes.base import MassProperties, Piece, Primitive, Shape
 from nonsmooth.model.shapes.box import BOX, Box
 from nonsmooth.model.shapes.capsule import CAPSULE, Capsule
 from nonsmooth.model.shapes.compound import Compound
+from nonsmooth.model.shapes.cone import CONE, Cone
 from nonsmooth.model.shapes.convex_hull import CONVEX_HULL, ConvexHull
 from nonsmooth.model.shapes.cylinder import CYLINDER, Cylinder
 from nonsmooth.model.shapes.ellipsoid import ELLIPSOID, Ellipsoid
@@ -26,6 +27,7 @@ PRIMITIVES: tuple[type[Primitive], ...] = (
     ConvexHull,
     Mesh,
     HeightField,
+    Cone,
 )
 """All shapes that collision knows, in the order of their kinds."""
 
@@ -40,6 +42,7 @@ __all__ = [
     "BY_KIND",
     "BY_NAME",
     "CAPSULE",
+    "CONE",
     "CONVEX_HULL",
     "CYLINDER",
     "ELLIPSOID",
@@ -51,6 +54,7 @@ __all__ = [
     "Box",
     "Capsule",
     "Compound",
+    "Cone",
     "ConvexHull",
     "Cylinder",
     "Ellipsoid",
