@@ -403,6 +403,51 @@ def test_ellipsoid_rolls_in_its_plane(spin: float, ground: str, step: float) -> 
     assert np.abs(np.array(energies) - start).max() < 5.0 * step * spin * (start - G * short) + 1e-3
 
 
+@pytest.mark.parametrize("step", [0.001, 0.002, 0.005])
+@pytest.mark.parametrize("ground", ["half-space", "box"])
+def test_cone_rolls_around_its_tip(ground: str, step: float) -> None:
+    # A cone of half angle α lies on a side line and rolls: its tip stays, its axis goes round with Ω, and it
+    # turns about the side line with ω = Ω / tan α. The centre of mass, 3/4 of the height from the tip, moves
+    # in a circle at constant height; no force does work.
+    radius, height, turn = 0.1, 0.2, 2.0
+    slant = math.atan2(radius, height)
+    system = System()
+    system.add_material("rubber", friction=0.8)
+    if ground == "half-space":
+        system.add_plane(material="rubber")
+    else:
+        system.add_box((2.0, 2.0, 0.2), position=(0.0, 0.0, -0.1), material="rubber", fixed=True)
+    reach = 0.75 * height
+    place = np.array([reach * math.cos(slant), 0.0, reach * math.sin(slant)])
+    # The cone's own +z is towards its tip, which is at the origin.
+    orientation = quaternions.between((0.0, 0.0, 1.0), -place)
+    # Going round counterclockwise, the centre moves along +y: the spin is about the side line, to the tip.
+    spin = np.array([-turn / math.tan(slant), 0.0, 0.0])
+    body = system.add_cone(
+        radius, height, mass=1.0, position=place, orientation=orientation, velocity=np.cross(spin, place),
+        angular_velocity=quaternions.rotate_back(orientation, spin), material="rubber",
+    )  # fmt: skip
+    circle = reach * math.cos(slant)
+    assert system.linear_velocity[body, 1] == pytest.approx(turn * circle)
+    places, speeds = [], []
+
+    def look(frame: ns.Frame) -> None:
+        places.append(frame.position[body].copy())
+        speeds.append(float(np.linalg.norm(frame.linear_velocity[body])))
+
+    run = ns.simulate(system, 2.0 * math.pi / turn, step, tolerance=1e-10, observe=look)
+    assert run.certificate.failed == 0
+    path, speed = np.array(places), np.array(speeds)
+    np.testing.assert_allclose(path[:, 2], place[2], atol=1e-5)
+    # Steps along the tangent widen the circle by ρ (Ω h)²/2 each: by π Ω h in a turn.
+    slack = 2.0 * math.pi * turn * step
+    np.testing.assert_allclose(speed, turn * circle, rtol=slack)
+    np.testing.assert_allclose(np.hypot(path[:, 0], path[:, 1]), circle, rtol=slack)
+    times = step * np.arange(1, len(path) + 1)
+    gone = np.unwrap(np.arctan2(path[:, 1], path[:, 0]))
+    np.testing.assert_allclose(gone, turn * times, atol=2.0 * math.pi * slack)
+
+
 # ---- bullets ------------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import nonsmooth as ns
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import quaternions
-from nonsmooth.model.shapes import Box, Capsule, ConvexHull, Cylinder, Ellipsoid, Mesh, Shape, Sphere
+from nonsmooth.model.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 
@@ -25,6 +25,7 @@ SHAPES: list[Shape] = [
     Box((0.4, 0.6, 0.8)),
     Capsule(0.2, 0.5),
     Cylinder(0.3, 0.6),
+    Cone(0.3, 0.6),
     Ellipsoid((0.2, 0.3, 0.5)),
     ConvexHull(0.3 * CORNERS),
     cube_mesh(0.3),

@@ -13,13 +13,14 @@ from nonsmooth.model import shapes
 
 VARIANTS = 3
 ROOF, SLOPE = 3.0, 0.15  # half the width in m and the slope of the height field
-NAMES = ("sphere", "half-space", "box", "capsule", "cylinder", "ellipsoid", "hull", "mesh")
+NAMES = ("sphere", "half-space", "box", "capsule", "cylinder", "cone", "ellipsoid", "hull", "mesh")
 FEATURES = {
     "sphere": ("smooth",),
     "half-space": ("face",),
     "box": ("face", "edge", "vertex"),
     "capsule": ("side", "smooth"),
     "cylinder": ("face", "rim", "side"),
+    "cone": ("face", "rim", "side", "vertex"),
     "ellipsoid": ("smooth",),
     "hull": ("face", "edge", "vertex"),
     "mesh": ("face", "edge", "vertex"),
@@ -39,7 +40,7 @@ class Spot(NamedTuple):
 
 
 def pairs() -> list[tuple[str, str]]:
-    """The pairs; two half-spaces never touch: a box on a height field takes their place."""
+    """The 45 pairs; two half-spaces never touch: a box on a height field takes their place."""
     both = list(itertools.combinations_with_replacement(NAMES, 2))
     return [("box", "height field") if pair == ("half-space", "half-space") else pair for pair in both]
 
@@ -64,6 +65,10 @@ def make(name: str, variant: int) -> shapes.Shape | None:
         return shapes.Capsule(*((0.23, 0.7), (0.4, 0.3), (0.06, 1.4))[variant])
     if name == "cylinder":
         return shapes.Cylinder(*((0.37, 0.9), (0.8, 0.15), (0.12, 1.3))[variant])
+    if name == "cone":
+        return (
+            shapes.Cone(*((0.4, 0.9), (0.8, 0.35), (0.3, 0.3))[variant]) if hasattr(shapes, "Cone") else None
+        )
     if name == "ellipsoid":
         return shapes.Ellipsoid(((0.3, 0.45, 0.6), (0.5, 0.5, 0.2), (0.9, 0.25, 0.15))[variant])
     if name == "hull":
