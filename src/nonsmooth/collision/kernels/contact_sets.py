@@ -9,11 +9,13 @@
 import math
 
 from nonsmooth._jit import inner_kernel
+from nonsmooth.collision.kernels.mesh_features import ASKED_FOR, OF_EDGE, OUTSIDE
 
 _OPEN, _DROPPED, _KEPT, _DONE = 0, 1, 2, 3  # states
 NEARLY = 5e-5  # one less the cosine of 0.01 rad: a patch that lies along the solid's face but for a tilt
 _SAME = 5e-13  # one less the cosine of 1e-6 rad: one direction
 _TILT = 0.015  # slope up to which a point counts as no higher than another
+CONCAVE_FOOT = 1  # third tag of a point at a concave edge
 MOST = 16  # points of one manifold
 
 
@@ -46,10 +48,12 @@ def choose_directions(spots, tags, plane, count, radius, tiny):
                 low = j
         nx, ny, nz = spots[i, 3], spots[i, 4], spots[i, 5]
         best, most, found = -1, -math.inf, False
-        if spots[low, 6] <= plane[i, 3] + tiny or tags[low, 2] == 1:
+        if spots[low, 6] <= plane[i, 3] + tiny or tags[low, 2] == CONCAVE_FOOT:
             found, most = True, plane[i, 3]
         for j in range(count):
             if tags[j, 0] == 0 or _dot(spots, i, j) <= 1.0 - NEARLY or abs(_above(spots, i, j)) > tiny:
+                continue
+            if tags[j, 2] == OUTSIDE:
                 continue
             if best >= 0 and plane[j, 3] == most:
                 # the other end of an edge
@@ -57,6 +61,9 @@ def choose_directions(spots, tags, plane, count, radius, tiny):
                     best = j
             elif plane[j, 3] > most + (tiny if found else 0.0):
                 best, most, found = j, plane[j, 3], True
+        if most <= plane[i, 3]:
+            # no direction beside separates better than the patch's own
+            best, most = -1, plane[i, 3]
         for j in range(i, count):
             if tags[j, 0] == 0 and tags[j, 1] == patch:
                 tags[j, 3] = _KEPT if found else _DROPPED
@@ -92,7 +99,9 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
     """Step 2: of overlaps near one another on both sides of a convex edge, the shallower one stays.
 
     How deep a direction is, is its separation in `plane`, and not the depth at a point. A round body of
-    size r that is d deep overlaps over √(r d): what is no farther apart is near.
+    size r that is d deep overlaps over √(r d): what is no farther apart is near. A point that another
+    direction shows to be outside the solid, or hardly inside, goes wherever it is, unless it is at the foot
+    of a wall.
     """
     for i in range(count):
         depth = -plane[i, 3]
@@ -100,26 +109,34 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
             continue
         for j in range(count):
             other = -plane[j, 3]
-            if tags[j, 3] == _DROPPED or not -tiny < other < depth or _dot(spots, i, j) >= 1.0 - _SAME:
+            if tags[j, 3] == _DROPPED or other >= depth:
+                continue
+            if tags[i, 2] < OUTSIDE and _dot(spots, i, j) >= 1.0 - _SAME:
+                continue
+            outside = tags[i, 2] != CONCAVE_FOOT and _above(spots, j, i) + other <= tiny
+            if other <= -tiny and not outside:
                 continue
             x, y, z = spots[i, 0] - spots[j, 0], spots[i, 1] - spots[j, 1], spots[i, 2] - spots[j, 2]
             apart = math.sqrt(x * x + y * y + z * z)
-            if apart > 10.0 * depth + 2.0 * math.sqrt(size * depth):
+            if apart > 10.0 * depth + 2.0 * math.sqrt(size * depth) and not outside:
                 continue
             # both lie in one convex part: neither is above the other, but for a tilt
             most = tiny + _TILT * apart
             if _above(spots, i, j) <= most and _above(spots, j, i) <= most:
                 tags[i, 3] = _DONE
+                if tags[i, 2] != OUTSIDE and tags[j, 2] == OUTSIDE:
+                    tags[j, 2] = ASKED_FOR
                 break
     for i in range(count):
-        if tags[i, 3] == _KEPT and tags[i, 0] == 1:
-            # both ends of an edge go together
-            for j in range(count):
-                if tags[j, 3] == _DONE and tags[j, 0] == 1 and plane[i, 3] == plane[j, 3]:
-                    tags[i, 3] = _DONE
-                    break
+        if tags[i, 3] != _KEPT or not (tags[i, 0] == OF_EDGE or spots[i, 6] > 0.0 > plane[i, 3]):
+            continue
+        # both ends of an edge go together, and what is apart goes with the overlap of its patch
+        for j in range(count):
+            if tags[j, 3] == _DONE and tags[j, 0] == tags[i, 0] and plane[i, 3] == plane[j, 3]:
+                tags[i, 3] = _DONE
+                break
     for i in range(count):
-        if tags[i, 3] == _DONE:
+        if tags[i, 3] == _DONE or tags[i, 2] == OUTSIDE:
             tags[i, 3] = _DROPPED
 
 

@@ -19,6 +19,7 @@ from nonsmooth.collision.kernels.height_fields import is_under
 from nonsmooth.collision.kernels.separation import separation
 from nonsmooth.collision.kernels.solids import (
     BOX,
+    CAPSULE,
     CONE,
     CONVEX_HULL,
     CYLINDER,
@@ -46,10 +47,14 @@ from nonsmooth.collision.kernels.surface_arrays import (
 )
 
 OF_FACE, OF_EDGE, OF_VERTEX = 0, 1, 2  # origins
+OUTSIDE, ASKED_FOR = 2, 3  # third tag of a vertex outside the solid, and if an overlap beside it is deeper
 _CORNER, _RIM, _CROSSING, _EDGE = 0, 1 << 60, 2 << 60, 3 << 60  # first bits of marks
 _VERTEX = 7 << 59
-_IN_CONE = 1e-9
+_IN_CONE = 1e-10
 _ALONG = 0.02  # sine of the angle below which two lines lie along one another
+_UNCERTAIN = -1
+_ASIDE = 4e3  # tiny lengths by which a rim's lowest point may be beside the edge: its place is known to √rounding
+_SLACK = 40.0  # tiny lengths by which the nearest point of an edge that overlaps may be past its end
 _BEHIND = 1e-3  # part of the solid's size below a triangle from where on it must be shown to cross it
 
 
@@ -268,12 +273,36 @@ def edge_rows(triangle, k, corners, numbers, nx, ny, nz, ox, oy, oz, solid, hull
         c, s, apart = work.peaks[peak, 0], work.peaks[peak, 1], work.peaks[peak, 2]
         gap = apart - solid.radius
         if gap <= reach and (gap >= 0.0 or kind != BORDER or c >= 0.0):
-            count = _edge_peak(
-                _EDGE | (3 * triangle + k) << 4 | peak << 1, patch, ax, ay, az, ex, ey, ez, length,
+            mark = _EDGE | (3 * triangle + k) << 4 | peak << 1
+            now = _edge_peak(
+                mark, patch, ax, ay, az, ex, ey, ez, length,
                 c * nx + s * tx, c * ny + s * ty, c * nz + s * tz, apart, solid, hulls, reach, tiny,
                 work.feature, work.disc, rows, count,
             )  # fmt: skip
+            if now == _UNCERTAIN:
+                now = _nearest_of_edge(
+                    mark, patch, ex, ey, ez, length, end_c, end_s, solid, hulls, reach, tiny, work, rows, count
+                )
+            count = now
     return count
+
+
+@inner_kernel
+def _nearest_of_edge(mark, patch, ex, ey, ez, length, end_c, end_s, solid, hulls, reach, tiny, work, rows,
+                     count):  # fmt: skip
+    """The row of an edge that is apart from the solid: both nearest points, if none is an end of the edge."""
+    frame, axes = work.frame, work.room
+    axes[0, 2], axes[1, 2], axes[2, 2] = ex, ey, ez
+    half = 0.5 * length
+    x, y, z = frame[0] + half * ex, frame[1] + half * ey, frame[2] + half * ez
+    segment = Solid(CAPSULE, 0.0, half, 0.0, 0.0, x, y, z, axes, 0)
+    gap, nx, ny, nz, px, py, pz, _, _, _ = separation(segment, solid, hulls, reach, work.direction)
+    along = ex * (px - x) + ey * (py - y) + ez * (pz - z)
+    c = nx * frame[3] + ny * frame[4] + nz * frame[5]
+    s = nx * frame[6] + ny * frame[7] + nz * frame[8]
+    if gap > reach or abs(along) > half or s < -_IN_CONE or c * end_s - s * end_c < -_IN_CONE:
+        return count
+    return add_row(rows, count, OF_EDGE, patch, 0, mark, px, py, pz, nx, ny, nz, gap, gap)
 
 
 @inner_kernel
@@ -325,15 +354,21 @@ def _edge_peak(number, patch, ax, ay, az, ex, ey, ez, length, nx, ny, nz, apart,
                 x, y, z, _ = support(solid, hulls, -nx, -ny, -nz, 0)
                 begin = end = ex * (x - ax) + ey * (y - ay) + ez * (z - az)
                 at_begin = at_end = apart
-    missed = begin > end + tiny or begin > length + tiny or end < -tiny
+    over = tiny if apart > 0.0 else _SLACK * tiny
+    missed = begin > end + tiny or begin > length + over or end < -over
     if missed or min(at_begin, at_end) > apart + tiny:
         # a rim that only grazes the edge: its lowest point alone, if that is over the edge
         x, y, z, _ = support(solid, hulls, -nx, -ny, -nz, 0)
         x, y, z = x - ax, y - ay, z - az
         begin = end = ex * x + ey * y + ez * z
-        if begin < -tiny or begin > length + tiny or abs(wx * x + wy * y + wz * z) > 1e3 * tiny:
+        aside = wx * x + wy * y + wz * z
+        if begin < -over or begin > length + over or abs(aside) > _ASIDE * tiny:
             return count
+        if apart > 0.0 and abs(aside) > tiny:
+            return _UNCERTAIN
         at_begin = at_end = apart
+    begin, end = min(max(begin, 0.0), length), min(max(end, 0.0), length)
+    at_begin, at_end = max(at_begin, apart), max(at_end, apart)
     if at_begin - solid.radius <= reach:
         count = add_row(
             rows, count, OF_EDGE, patch, 0, number,
@@ -437,7 +472,7 @@ def _best_way_out(meshes, mesh, v, x, y, z, solid, hulls):
 
 
 @inner_kernel
-def vertex_rows(meshes, mesh, k, corners, numbers, solid, hulls, reach, work, rows, count):
+def vertex_rows(meshes, mesh, k, corners, numbers, solid, hulls, reach, tiny, work, rows, count):
     """The row of a vertex that is farther out along the best direction than all around it."""
     v, flags = numbers[k], numbers[3]
     x, y, z = corners[0, k], corners[1, k], corners[2, k]
@@ -455,14 +490,15 @@ def vertex_rows(meshes, mesh, k, corners, numbers, solid, hulls, reach, work, ro
         return count
     at_border = edge_kind(flags, k) == BORDER or edge_kind(flags, (k + 2) % 3) == BORDER
     inward = ox * nx + oy * ny + oz * nz < 0.0 and (gap <= 0.0 or not at_border)
+    outside = 0
     if inward or steepest(meshes, mesh, v, nx, ny, nz) > _IN_CONE:
-        if gap > 0.0:
-            return count
+        if gap > tiny:
+            outside = OUTSIDE
         # the shortest way out is none of this vertex: another may be
         found, gap, nx, ny, nz = _best_way_out(meshes, mesh, v, x, y, z, solid, hulls)
-        if not found or ox * nx + oy * ny + oz * nz < 0.0:
+        if not found or gap > tiny or ox * nx + oy * ny + oz * nz < 0.0:
             return count
-    return add_row(rows, count, OF_VERTEX, numbers[4], 0, _VERTEX | v, x, y, z, nx, ny, nz, gap, gap)
+    return add_row(rows, count, OF_VERTEX, numbers[4], outside, _VERTEX | v, x, y, z, nx, ny, nz, gap, gap)
 
 
 @inner_kernel
@@ -510,5 +546,7 @@ def triangle_rows(meshes, mesh, triangle, solid, hulls, points, face, offset, to
                 rows, count,
             )  # fmt: skip
         if flags >> (OWN_VERTEX + k) & 1:
-            count = vertex_rows(meshes, mesh, k, corners, numbers, solid, hulls, reach, work, rows, count)
+            count = vertex_rows(
+                meshes, mesh, k, corners, numbers, solid, hulls, reach, tiny, work, rows, count
+            )
     return count

@@ -17,7 +17,7 @@ from nonsmooth.collision.kernels.solids import Solid, support, to_local
 from nonsmooth.collision.kernels.surface_arrays import load_triangle, triangle_normal
 from nonsmooth.collision.kernels.trees import next_leaf
 
-_TINY = 1e-9
+_TINY = 2.5e-10
 _DIRECTIONS = 4
 
 

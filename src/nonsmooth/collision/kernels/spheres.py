@@ -1,43 +1,71 @@
 """The best of all directions for overlapping cores of which one is curved: search over the sphere.
 
-A triangle on the sphere of directions holds nothing better if one point of M rules out its three corners
-(see `polytopes`). Others are halved, down to a size at which the ascent from the middle decides.
+Any point m of M bounds the separation along every direction n by n·m. A triangle on the sphere of directions
+holds nothing better than what is known if one such point, a cut, rules out its three corners (see
+`polytopes`). The others are halved. An ascent from the middle of a small one leads to the sharp edges and
+corners of M, whose points are cuts that rule out many directions, and to peaks: directions n with the point
+s(n) n in M, which rules out all that is near the peak.
 """
 
 import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel
-from nonsmooth.collision.kernels.ascent import ascend, ascend_far
+from nonsmooth.collision.kernels.ascent import CLIMBS, ascend, ascend_far
 from nonsmooth.collision.kernels.gjk import separation_along
-from nonsmooth.collision.kernels.polytopes import add_cut
 from nonsmooth.collision.kernels.work import CELLS, CUTS
 
-_GAIN = 1e-13
-_EXACT = 1e-10
-"""Part of the size that the best direction of all may be better than the one found."""
+_ERROR = 2e-11
+"""Part of the size by which the best direction of all may be better than the one found."""
 _SMALL = 0.05
+"""Square of the longest side of a triangle from whose middle an ascent begins."""
+_LEAST = 1e-6
 """Square of the longest side of a triangle that is not halved further."""
-_PART = 0.25
-"""The same as a part of the square of its distance from the nearest peak."""
-_PEAKS = 8
+_MANY = 500
+"""Triangles after which small ones are not halved further: many directions are about as good."""
+_STEPS = 8
+_OF_PEAKS = 12
+"""Cuts that come from peaks and stay; later ones take the place of the oldest others."""
 _SECTORS = 8
 _WIDTH = 2.0 * math.pi / _SECTORS
 _TILT = 0.19
-"""Largest tangent of the angle between the peak and the ring around it, outside of which all is searched."""
+"""Largest tangent of the angle between the first peak and the ring of triangles around it."""
 
 
 @inlined_kernel
-def _known(peaks, count, found, near):
-    for k in range(count):
-        if found[1] * peaks[k, 0] + found[2] * peaks[k, 1] + found[3] * peaks[k, 2] > near:
+def _set(points, row, x, y, z):
+    points[row, 0], points[row, 1], points[row, 2] = x, y, z
+
+
+@inner_kernel
+def _ruled_out(points, cuts, first, triangle, target):
+    """The cut that rules out a triangle, −1 if there is none; cut `first` is tried first."""
+    ax, ay, az, bx, by, bz, cx, cy, cz = triangle
+    k = first
+    for i in range(-1, cuts):
+        if i >= 0:
+            k = i
+        x, y, z = points[k, 0], points[k, 1], points[k, 2]
+        if (
+            ax * x + ay * y + az * z < target
+            and bx * x + by * y + bz * z < target
+            and cx * x + cy * y + cz * z < target
+        ):
+            return k
+    return -1
+
+
+@inner_kernel
+def _known(points, cuts, found, target):
+    """True if a cut rules out one direction."""
+    for k in range(cuts):
+        if found[1] * points[k, 0] + found[2] * points[k, 1] + found[3] * points[k, 2] < target:
             return True
     return False
 
 
 @inner_kernel
-def search_sphere(p, q, hulls, work, cuts, best, size, margin):
-    """The best direction, from the best one known so far; `cuts` points of M are in `work.cuts`."""
-    cells, points = work.cells, work.cuts[0]
+def _set_ring(cells, best, tilt):
+    """A ring of directions around the best one; from each two of them a triangle to the opposite of it."""
     nx, ny, nz = best[1], best[2], best[3]
     if abs(nx) < 0.6:
         ux, uy, uz = 0.0, nz, -ny
@@ -46,10 +74,6 @@ def search_sphere(p, q, hulls, work, cuts, best, size, margin):
     length = math.sqrt(ux * ux + uy * uy + uz * uz)
     ux, uy, uz = ux / length, uy / length, uz / length
     wx, wy, wz = ny * uz - nz * uy, nz * ux - nx * uz, nx * uy - ny * ux
-    # a direction at an angle θ to the peak is at most |separation| θ²/2 better
-    tilt = min(_TILT, math.sqrt(2.0 * _EXACT * size / max(-best[0], 1e-300)))
-    near = 1.0 - 0.5 * tilt * tilt
-    # around the peak a ring of directions; from each two of them a triangle to the opposite of the peak
     for k in range(_SECTORS):
         a, b = tilt * math.cos(_WIDTH * k), tilt * math.sin(_WIDTH * k)
         x, y, z = nx + a * ux + b * wx, ny + a * uy + b * wy, nz + a * uz + b * wz
@@ -59,46 +83,46 @@ def search_sphere(p, q, hulls, work, cuts, best, size, margin):
         cells[k, 0], cells[k, 1], cells[k, 2] = x, y, z
         cells[before, 3], cells[before, 4], cells[before, 5] = x, y, z
         cells[k, 6], cells[k, 7], cells[k, 8] = -nx, -ny, -nz
-    count = _SECTORS
-    peaks = 1
-    work.peaks[0, 0], work.peaks[0, 1], work.peaks[0, 2] = nx, ny, nz
-    gain = _GAIN * size
-    oldest = 0
+
+
+@inner_kernel
+def search_sphere(p, q, hulls, work, cuts, best, size, margin):
+    """The best direction, from the best one known so far; `cuts` points of M are in `work.cuts`."""
+    cells, points = work.cells, work.cuts[0]
+    error = _ERROR * size
+    _, best, at_p, at_q = ascend(p, q, hulls, work, 0, best, size, margin, CLIMBS)
+    if cuts < CUTS:
+        _set(points, cuts, points[0, 0], points[0, 1], points[0, 2])
+        cuts += 1
+    _set(points, 0, at_q[0] - at_p[0], at_q[1] - at_p[1], at_q[2] - at_p[2])
+    of_peaks, oldest = 1, _OF_PEAKS - 1
+    # a direction at an angle θ to the peak is at most |separation| θ²/2 better
+    _set_ring(cells, best, min(_TILT, math.sqrt(2.0 * error / max(-best[0], 1e-300))))
+    count, visits, last = _SECTORS, 0, 0
     while count > 0:
         count -= 1
+        visits += 1
         ax, ay, az = cells[count, 0], cells[count, 1], cells[count, 2]
         bx, by, bz = cells[count, 3], cells[count, 4], cells[count, 5]
         cx, cy, cz = cells[count, 6], cells[count, 7], cells[count, 8]
-        target = best[0] + gain
-        ruled_out = False
-        for k in range(cuts):
-            x, y, z = points[k, 0], points[k, 1], points[k, 2]
-            if (
-                ax * x + ay * y + az * z < target
-                and bx * x + by * y + bz * z < target
-                and cx * x + cy * y + cz * z < target
-            ):
-                ruled_out = True
-                break
-        if ruled_out:
+        target = best[0] + error
+        killer = _ruled_out(points, cuts, last, (ax, ay, az, bx, by, bz, cx, cy, cz), target)
+        if killer >= 0:
+            last = killer
             continue
         # of a triangle that reaches to the other side, the middle of the near side says more
         far = 0.0 if ax * cx + ay * cy + az * cz < -0.9 else 1.0
         x, y, z = ax + bx + far * cx, ay + by + far * cy, az + bz + far * cz
         length = math.sqrt(x * x + y * y + z * z)
         x, y, z = x / length, y / length, z / length
-        nearest = -1.0
-        for k in range(peaks):
-            nearest = max(nearest, x * work.peaks[k, 0] + y * work.peaks[k, 1] + z * work.peaks[k, 2])
-        if nearest > near:
-            continue
         apart, mx, my, mz = separation_along(p, q, hulls, work.hints, x, y, z)
         if cuts < CUTS:
-            cuts = add_cut(p, q, work, cuts, mx, my, mz)
+            last = cuts
+            cuts += 1
         else:
-            # the first cuts came from the peak and stay
-            oldest = (oldest + 1) % (CUTS - 8)
-            add_cut(p, q, work, 8 + oldest, mx, my, mz)
+            oldest = oldest + 1 if oldest + 1 < CUTS else _OF_PEAKS
+            last = oldest
+        _set(points, last, mx, my, mz)
         if (
             ax * mx + ay * my + az * mz < target
             and bx * mx + by * my + bz * mz < target
@@ -106,22 +130,32 @@ def search_sphere(p, q, hulls, work, cuts, best, size, margin):
         ):
             continue
         ab, bc, ca = ax * bx + ay * by + az * bz, bx * cx + by * cy + bz * cz, cx * ax + cy * ay + cz * az
-        small = 1.0 - min(ab, bc, ca) < min(0.5 * _SMALL, _PART * (1.0 - nearest))
-        if small or apart > target:
-            # one step first: as a rule it leads to a peak that is known
-            _, found, _, _ = ascend(p, q, hulls, work, 0, (apart, x, y, z), size, 0.0, 1)
-            if found[0] > best[0] + gain or not _known(work.peaks, peaks, found, near):
-                _, found, _, _ = ascend_far(p, q, hulls, work, found, size, margin)
-            if found[0] > best[0]:
-                best = found
-            if peaks < _PEAKS and not _known(work.peaks, peaks, found, 1.0 - 1e-10):
-                work.peaks[peaks, 0], work.peaks[peaks, 1], work.peaks[peaks, 2] = (
-                    found[1],
-                    found[2],
-                    found[3],
-                )
-                peaks += 1
-        if small or count + 2 > CELLS:
+        width = 1.0 - min(ab, bc, ca)
+        if apart > target or width < 0.5 * _SMALL:
+            # a few steps first, until it is about as good: as a rule they lead to a peak that is known
+            found = (apart, x, y, z)
+            at_p, at_q = (0.0, 0.0, 0.0), (mx, my, mz)
+            for _ in range(_STEPS):
+                _, found, at_p, at_q = ascend(p, q, hulls, work, 0, found, size, 0.0, 1)
+                if found[0] > 2.0 * best[0]:
+                    break
+            if found[0] > best[0] or not _known(points, cuts, found, target):
+                _, found, at_p, at_q = ascend_far(p, q, hulls, work, found, size, margin)
+                if found[0] > best[0]:
+                    best = found
+                    target = best[0] + error
+                if of_peaks < min(_OF_PEAKS, cuts):
+                    last = of_peaks
+                    of_peaks += 1
+            mx, my, mz = at_q[0] - at_p[0], at_q[1] - at_p[1], at_q[2] - at_p[2]
+            _set(points, last, mx, my, mz)
+            if (
+                ax * mx + ay * my + az * mz < target
+                and bx * mx + by * my + bz * mz < target
+                and cx * mx + cy * my + cz * mz < target
+            ) or width < 0.5 * (_LEAST if visits < _MANY else _SMALL):
+                continue
+        if count + 2 > CELLS:
             continue
         # halve the longest side: rotate the corners so that it is from a to b
         if bc <= ab and bc <= ca:

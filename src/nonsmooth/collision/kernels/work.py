@@ -26,7 +26,6 @@ class Work(NamedTuple):
     killers: np.ndarray  # (2, largest number of faces) int64: a cut that rules out the face, or −1
     edges: np.ndarray  # (2, largest number of edges, 9): direction and both normals of edges still open
     cells: np.ndarray  # (CELLS, 9): corners of triangles on the sphere of directions
-    peaks: np.ndarray  # (8, 3): directions that no other near them betters
     # tables
     box_edges: np.ndarray  # (12, 4) int64 as `Hulls.edges`
     triangle_edges: np.ndarray  # (6, 4) int64
@@ -59,7 +58,6 @@ def make_work(hulls: Hulls) -> Work:
         np.zeros((2, faces), dtype=np.int64),
         np.zeros((2, edges, 9)),
         np.zeros((CELLS, 9)),
-        np.zeros((8, 3)),
         np.array(_BOX_EDGES, dtype=np.int64),
         np.array(_TRIANGLE_EDGES, dtype=np.int64),
         np.array(_SEGMENT_EDGES, dtype=np.int64),
