@@ -2,27 +2,28 @@
 
 Any point m of M bounds the separation along every direction n by n·m. A triangle on the sphere of directions
 holds nothing better than what is known if one such point, a cut, rules out its three corners (see
-`polytopes`). The others are halved. An ascent from the middle of a small one leads to the sharp edges and
-corners of M, whose points are cuts that rule out many directions, and to peaks: directions n with the point
-s(n) n in M, which rules out all that is near the peak.
+`polytopes`). The others are halved. Cuts are lowest points of M along the middles of triangles; for small ones,
+also the point of M nearest to −t n, where n is the middle and t several times the overlap. Those lie on the
+sharp edges and corners of M, and rule out triangles in which another point is the lowest at each corner.
 """
 
 import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel
 from nonsmooth.collision.kernels.ascent import CLIMBS, ascend, ascend_far
-from nonsmooth.collision.kernels.gjk import separation_along
+from nonsmooth.collision.kernels.gjk import INSIDE, distance, separation_along
 from nonsmooth.collision.kernels.work import CELLS, CUTS
 
 _ERROR = 2e-11
 """Part of the size by which the best direction of all may be better than the one found."""
 _SMALL = 0.05
-"""Square of the longest side of a triangle from whose middle an ascent begins."""
+"""Square of the longest side of a triangle for which a point of M is searched that may rule it out."""
 _LEAST = 1e-6
 """Square of the longest side of a triangle that is not halved further."""
 _MANY = 500
 """Triangles after which small ones are not halved further: many directions are about as good."""
-_STEPS = 8
+_FARTHER = 10.0
+"""How much farther than the overlap the point is whose nearest one in M is searched for."""
 _OF_PEAKS = 12
 """Cuts that come from peaks and stay; later ones take the place of the oldest others."""
 _SECTORS = 8
@@ -52,15 +53,6 @@ def _ruled_out(points, cuts, first, triangle, target):
         ):
             return k
     return -1
-
-
-@inner_kernel
-def _known(points, cuts, found, target):
-    """True if a cut rules out one direction."""
-    for k in range(cuts):
-        if found[1] * points[k, 0] + found[2] * points[k, 1] + found[3] * points[k, 2] < target:
-            return True
-    return False
 
 
 @inner_kernel
@@ -131,30 +123,33 @@ def search_sphere(p, q, hulls, work, cuts, best, size, margin):
             continue
         ab, bc, ca = ax * bx + ay * by + az * bz, bx * cx + by * cy + bz * cz, cx * ax + cy * ay + cz * az
         width = 1.0 - min(ab, bc, ca)
-        if apart > target or width < 0.5 * _SMALL:
-            # a few steps first, until it is about as good: as a rule they lead to a peak that is known
-            found = (apart, x, y, z)
-            at_p, at_q = (0.0, 0.0, 0.0), (mx, my, mz)
-            for _ in range(_STEPS):
-                _, found, at_p, at_q = ascend(p, q, hulls, work, 0, found, size, 0.0, 1)
-                if found[0] > 2.0 * best[0]:
-                    break
-            if found[0] > best[0] or not _known(points, cuts, found, target):
-                _, found, at_p, at_q = ascend_far(p, q, hulls, work, found, size, margin)
-                if found[0] > best[0]:
-                    best = found
-                    target = best[0] + error
-                if of_peaks < min(_OF_PEAKS, cuts):
-                    last = of_peaks
-                    of_peaks += 1
-            mx, my, mz = at_q[0] - at_p[0], at_q[1] - at_p[1], at_q[2] - at_p[2]
+        found = (apart, x, y, z)
+        if width < 0.5 * _SMALL:
+            t = -_FARTHER * target
+            end, _, (nx, ny, nz), _, _, way = distance(
+                p, q, hulls, work.hints, work.simplex, 0, x, y, z, t * x, t * y, t * z, math.inf,
+                max(-target * width, error),
+            )  # fmt: skip
+            if end == INSIDE:
+                continue  # −t n itself rules out the triangle
+            mx, my, mz = way[0] - t * x, way[1] - t * y, way[2] - t * z
             _set(points, last, mx, my, mz)
-            if (
-                ax * mx + ay * my + az * mz < target
-                and bx * mx + by * my + bz * mz < target
-                and cx * mx + cy * my + cz * mz < target
-            ) or width < 0.5 * (_LEAST if visits < _MANY else _SMALL):
-                continue
+            apart, _, _, _ = separation_along(p, q, hulls, work.hints, nx, ny, nz)
+            if apart > found[0]:
+                found = (apart, nx, ny, nz)
+        if found[0] > best[0]:
+            _, best, at_p, at_q = ascend_far(p, q, hulls, work, found, size, margin)
+            target = best[0] + error
+            of_peaks = min(of_peaks + 1, _OF_PEAKS)
+            mx, my, mz = at_q[0] - at_p[0], at_q[1] - at_p[1], at_q[2] - at_p[2]
+            _set(points, of_peaks - 1, mx, my, mz)
+        small = width < 0.5 * (_LEAST if visits < _MANY else _SMALL)
+        if small or (
+            ax * mx + ay * my + az * mz < target
+            and bx * mx + by * my + bz * mz < target
+            and cx * mx + cy * my + cz * mz < target
+        ):
+            continue
         if count + 2 > CELLS:
             continue
         # halve the longest side: rotate the corners so that it is from a to b
