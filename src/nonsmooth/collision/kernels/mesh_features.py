@@ -281,28 +281,42 @@ def edge_rows(triangle, k, corners, numbers, nx, ny, nz, ox, oy, oz, solid, hull
             )  # fmt: skip
             if now == _UNCERTAIN:
                 now = _nearest_of_edge(
-                    mark, patch, ex, ey, ez, length, end_c, end_s, solid, hulls, reach, tiny, work, rows, count
-                )
+                    mark, patch, ex, ey, ez, length, (end_c, end_s), (c, s, gap), solid, hulls, reach, tiny,
+                    work, rows, count,
+                )  # fmt: skip
             count = now
     return count
 
 
 @inner_kernel
-def _nearest_of_edge(mark, patch, ex, ey, ez, length, end_c, end_s, solid, hulls, reach, tiny, work, rows,
+def _nearest_of_edge(mark, patch, ex, ey, ez, length, end, peak, solid, hulls, reach, tiny, work, rows,
                      count):  # fmt: skip
-    """The row of an edge that is apart from the solid: both nearest points, if none is an end of the edge."""
+    """The row of an edge that is apart from the solid: both nearest points, if none is an end of the edge.
+
+    `peak` is the best direction on the arc, which ends at `end`, and its gap: if the gap is right, so is the
+    direction, to more digits than that of the nearest points.
+    """
     frame, axes = work.frame, work.room
     axes[0, 2], axes[1, 2], axes[2, 2] = ex, ey, ez
     half = 0.5 * length
     x, y, z = frame[0] + half * ex, frame[1] + half * ey, frame[2] + half * ez
     segment = Solid(CAPSULE, 0.0, half, 0.0, 0.0, x, y, z, axes, 0)
     gap, nx, ny, nz, px, py, pz, _, _, _ = separation(segment, solid, hulls, reach, work.direction)
-    along = ex * (px - x) + ey * (py - y) + ez * (pz - z)
-    c = nx * frame[3] + ny * frame[4] + nz * frame[5]
-    s = nx * frame[6] + ny * frame[7] + nz * frame[8]
-    if gap > reach or abs(along) > half or s < -_IN_CONE or c * end_s - s * end_c < -_IN_CONE:
+    if gap > reach:
         return count
-    return add_row(rows, count, OF_EDGE, patch, 0, mark, px, py, pz, nx, ny, nz, gap, gap)
+    along = ex * (px - x) + ey * (py - y) + ez * (pz - z)
+    if abs(gap - peak[2]) <= tiny:
+        c, s, gap = peak
+        nx, ny, nz = c * frame[3] + s * frame[6], c * frame[4] + s * frame[7], c * frame[5] + s * frame[8]
+        qx, qy, qz, _ = support(solid, hulls, -nx, -ny, -nz, 0)
+        along = min(max(ex * (qx - x) + ey * (qy - y) + ez * (qz - z), -half), half)
+    else:
+        c = nx * frame[3] + ny * frame[4] + nz * frame[5]
+        s = nx * frame[6] + ny * frame[7] + nz * frame[8]
+        if abs(along) > half or s < -_IN_CONE or c * end[1] - s * end[0] < -_IN_CONE:
+            return count
+    x, y, z = x + along * ex, y + along * ey, z + along * ez
+    return add_row(rows, count, OF_EDGE, patch, 0, mark, x, y, z, nx, ny, nz, gap, gap)
 
 
 @inner_kernel

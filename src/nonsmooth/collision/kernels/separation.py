@@ -141,8 +141,8 @@ def _try_faces(solid, p, q, hulls, work, side, cuts, found, gain):
 
 
 @inner_kernel
-def _best_of_all(p, q, hulls, work, rows, best, size, margin):
-    """The best direction in overlap, given one that is the best near by and its simplex."""
+def _best_of_all(p, q, hulls, work, rows, best, way, size, margin):
+    """The best direction in overlap, given one that is the best near by, its simplex and its point of M."""
     cuts = 0
     for i in range(rows):
         cuts = add_cut(p, q, work, cuts, work.simplex[i, 0], work.simplex[i, 1], work.simplex[i, 2])
@@ -152,7 +152,10 @@ def _best_of_all(p, q, hulls, work, rows, best, size, margin):
     cuts, found = _try_faces(p, p, q, hulls, work, 0, cuts, best, gain)
     cuts, found = _try_faces(q, p, q, hulls, work, 1, cuts, found, gain)
     if _curved(p.kind) or _curved(q.kind):
-        return search_sphere(p, q, hulls, work, cuts, found, size, margin)
+        if found[0] > best[0]:
+            _, found, at_p, at_q = ascend(p, q, hulls, work, 0, found, size, margin, CLIMBS)
+            way = (at_q[0] - at_p[0], at_q[1] - at_p[1], at_q[2] - at_p[2])
+        return search_sphere(p, q, hulls, work, cuts, found, way, size, margin)
     p_edges = _open_edges(p, hulls, work, 0, cuts, found[0] + gain)
     q_edges = _open_edges(q, hulls, work, 1, cuts, found[0] + gain) if p_edges > 0 else 0
     _, found = try_edges(p, q, hulls, work, p_edges, q_edges, cuts, found, gain)
@@ -202,12 +205,13 @@ def separation(p, q, hulls, reach, work):
         rows, best, at_p, at_q = ascend(p, q, hulls, work, rows, best, size, margin, climbs)
         if climbs == 1 and best[0] >= -_GAIN * size:
             rows, best, at_p, at_q = ascend(p, q, hulls, work, rows, best, size, margin, CLIMBS)
-        if curved and abs(best[0]) > _GAIN * size:
+        if curved and best[0] > _GAIN * size:
             rows, found, near_p, near_q = ascend_far(p, q, hulls, work, best, size, margin)
             if found[0] > best[0] + ROUNDING * size:
                 best, at_p, at_q = found, near_p, near_q
         if best[0] < -_GAIN * size:
-            found = _best_of_all(p, q, hulls, work, rows, best, size, margin)
+            way = (at_q[0] - at_p[0], at_q[1] - at_p[1], at_q[2] - at_p[2])
+            found = _best_of_all(p, q, hulls, work, rows, best, way, size, margin)
             if found[0] > best[0] + ROUNDING * size:
                 _, best, at_p, at_q = ascend(p, q, hulls, work, 0, found, size, margin, CLIMBS)
     separation_along(p, q, hulls, work.hints, best[1], best[2], best[3])

@@ -10,7 +10,7 @@ sharp edges and corners of M, and rule out triangles in which another point is t
 import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel
-from nonsmooth.collision.kernels.ascent import CLIMBS, ascend, ascend_far
+from nonsmooth.collision.kernels.ascent import ascend_far
 from nonsmooth.collision.kernels.gjk import INSIDE, distance, separation_along
 from nonsmooth.collision.kernels.work import CELLS, CUTS
 
@@ -22,6 +22,7 @@ _LEAST = 1e-6
 """Square of the longest side of a triangle that is not halved further."""
 _MANY = 500
 """Triangles after which small ones are not halved further: many directions are about as good."""
+_MOST = 5_000
 _FARTHER = 10.0
 """How much farther than the overlap the point is whose nearest one in M is searched for."""
 _OF_PEAKS = 12
@@ -29,7 +30,8 @@ _OF_PEAKS = 12
 _SECTORS = 8
 _WIDTH = 2.0 * math.pi / _SECTORS
 _TILT = 0.19
-"""Largest tangent of the angle between the first peak and the ring of triangles around it."""
+_LEAST_TILT = 1e-4
+"""Largest and least tangent of the angle between the first peak and the ring of triangles around it."""
 
 
 @inlined_kernel
@@ -78,20 +80,28 @@ def _set_ring(cells, best, tilt):
 
 
 @inner_kernel
-def search_sphere(p, q, hulls, work, cuts, best, size, margin):
-    """The best direction, from the best one known so far; `cuts` points of M are in `work.cuts`."""
+def search_sphere(p, q, hulls, work, cuts, best, way, size, margin):
+    """The best direction, from the best one known so far and the point of M where an ascent to it ended.
+
+    `cuts` more points of M are in `work.cuts`.
+    """
     cells, points = work.cells, work.cuts[0]
     error = _ERROR * size
-    _, best, at_p, at_q = ascend(p, q, hulls, work, 0, best, size, margin, CLIMBS)
     if cuts < CUTS:
         _set(points, cuts, points[0, 0], points[0, 1], points[0, 2])
         cuts += 1
-    _set(points, 0, at_q[0] - at_p[0], at_q[1] - at_p[1], at_q[2] - at_p[2])
+    _set(points, 0, way[0], way[1], way[2])
     of_peaks, oldest = 1, _OF_PEAKS - 1
-    # a direction at an angle θ to the peak is at most |separation| θ²/2 better
-    _set_ring(cells, best, min(_TILT, math.sqrt(2.0 * error / max(-best[0], 1e-300))))
+    # a direction at an angle θ to the peak is at most |separation| θ²/2 better, and θ times what `way` is off
+    off = math.sqrt(
+        (way[0] - best[0] * best[1]) ** 2
+        + (way[1] - best[0] * best[2]) ** 2
+        + (way[2] - best[0] * best[3]) ** 2
+    )
+    tilt = min(_TILT, math.sqrt(error / max(-best[0], 1e-300)), 0.5 * error / max(off, 1e-300))
+    _set_ring(cells, best, max(tilt, _LEAST_TILT))
     count, visits, last = _SECTORS, 0, 0
-    while count > 0:
+    while count > 0 and visits < _MOST:
         count -= 1
         visits += 1
         ax, ay, az = cells[count, 0], cells[count, 1], cells[count, 2]
@@ -126,13 +136,13 @@ def search_sphere(p, q, hulls, work, cuts, best, size, margin):
         found = (apart, x, y, z)
         if width < 0.5 * _SMALL:
             t = -_FARTHER * target
-            end, _, (nx, ny, nz), _, _, way = distance(
+            end, _, (nx, ny, nz), _, _, near = distance(
                 p, q, hulls, work.hints, work.simplex, 0, x, y, z, t * x, t * y, t * z, math.inf,
                 max(-target * width, error),
             )  # fmt: skip
             if end == INSIDE:
                 continue  # −t n itself rules out the triangle
-            mx, my, mz = way[0] - t * x, way[1] - t * y, way[2] - t * z
+            mx, my, mz = near[0] - t * x, near[1] - t * y, near[2] - t * z
             _set(points, last, mx, my, mz)
             apart, _, _, _ = separation_along(p, q, hulls, work.hints, nx, ny, nz)
             if apart > found[0]:
