@@ -14,6 +14,7 @@ from nonsmooth.collision.kernels.mesh_features import ASKED_FOR, OF_EDGE, OUTSID
 _OPEN, _DROPPED, _KEPT, _DONE = 0, 1, 2, 3  # states
 NEARLY = 5e-5  # one less the cosine of 0.01 rad: a patch that lies along the solid's face but for a tilt
 _SAME = 5e-13  # one less the cosine of 1e-6 rad: one direction
+_HARDLY = 0.01  # part of its depth up to which a point is hardly inside the solid another way
 _TILT = 0.015  # slope up to which a point counts as no higher than another
 CONCAVE_FOOT = 1  # third tag of a point at a concave edge
 MOST = 16  # points of one manifold
@@ -113,7 +114,7 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
                 continue
             if tags[i, 2] < OUTSIDE and _dot(spots, i, j) >= 1.0 - _SAME:
                 continue
-            outside = tags[i, 2] != CONCAVE_FOOT and _above(spots, j, i) + other <= tiny
+            outside = tags[i, 2] != CONCAVE_FOOT and _above(spots, j, i) + other <= max(_HARDLY * depth, tiny)
             if other <= -tiny and not outside:
                 continue
             x, y, z = spots[i, 0] - spots[j, 0], spots[i, 1] - spots[j, 1], spots[i, 2] - spots[j, 2]

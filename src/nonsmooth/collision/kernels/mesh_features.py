@@ -53,7 +53,9 @@ _VERTEX = 7 << 59
 _IN_CONE = 1e-10
 _ALONG = 0.02  # sine of the angle below which two lines lie along one another
 _UNCERTAIN = -1
-_ASIDE = 4e3  # tiny lengths by which a rim's lowest point may be beside the edge: its place is known to √rounding
+_ASIDE = (
+    4e3  # tiny lengths by which a rim's lowest point may be beside the edge: its place is known to √rounding
+)
 _SLACK = 100.0  # tiny lengths by which the nearest point of an edge that overlaps may be past its end
 _BEHIND = 1e-3  # part of the solid's size below a triangle from where on it must be shown to cross it
 

@@ -2,9 +2,10 @@
 
 Any point m of M bounds the separation along every direction n by n·m. A triangle on the sphere of directions
 holds nothing better than what is known if one such point, a cut, rules out its three corners (see
-`polytopes`). The others are halved. Cuts are lowest points of M along the middles of triangles; for small ones,
-also the point of M nearest to −t n, where n is the middle and t several times the overlap. Those lie on the
-sharp edges and corners of M, and rule out triangles in which another point is the lowest at each corner.
+`polytopes`). The others are halved. Cuts are lowest points of M along the middles of triangles; for small
+triangles, also the point of M nearest to −t n, where n is the middle and t several times the overlap. Those
+lie on the sharp edges and corners of M, and rule out triangles in which another point is the lowest at each
+corner.
 """
 
 import math
