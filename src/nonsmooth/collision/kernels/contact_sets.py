@@ -9,7 +9,7 @@
 import math
 
 from nonsmooth._jit import inner_kernel
-from nonsmooth.collision.kernels.mesh_features import ASKED_FOR, OF_EDGE, OUTSIDE
+from nonsmooth.collision.kernels.mesh_features import ASKED_FOR, OF_EDGE, OF_VERTEX, OUTSIDE, WEAK
 
 _OPEN, _DROPPED, _KEPT, _DONE = 0, 1, 2, 3  # states
 NEARLY = 5e-5  # one less the cosine of 0.01 rad: a patch that lies along the solid's face but for a tilt
@@ -54,7 +54,7 @@ def choose_directions(spots, tags, plane, count, radius, tiny):
         for j in range(count):
             if tags[j, 0] == 0 or _dot(spots, i, j) <= 1.0 - NEARLY or abs(_above(spots, i, j)) > tiny:
                 continue
-            if tags[j, 2] == OUTSIDE:
+            if tags[j, 2] == OUTSIDE or tags[j, 2] == WEAK:
                 continue
             if best >= 0 and plane[j, 3] == most:
                 # the other end of an edge
@@ -93,6 +93,33 @@ def choose_directions(spots, tags, plane, count, radius, tiny):
     for i in range(count):
         if tags[i, 0] != 0:
             tags[i, 3] = _DROPPED if tags[i, 3] == _DONE else _KEPT
+    _lean_on_vertices(spots, tags, plane, count, radius, tiny)
+
+
+@inner_kernel
+def _lean_on_vertices(spots, tags, plane, count, radius, tiny):
+    """Give edges that lie along the solid but for a tilt the direction of the vertex at their end."""
+    for i in range(count):
+        if tags[i, 2] != WEAK or tags[i, 3] != _KEPT:
+            continue
+        best = -1
+        for j in range(count):
+            if (
+                tags[j, 0] == OF_VERTEX
+                and tags[j, 2] != OUTSIDE
+                and plane[j, 3] >= plane[i, 3]
+                and _dot(spots, i, j) > 1.0 - NEARLY
+                and abs(_above(spots, i, j)) <= tiny
+                and (best < 0 or plane[j, 3] > plane[best, 3])
+            ):
+                best = j
+        if best < 0:
+            tags[i, 3] = _DROPPED
+            continue
+        spots[i, 6] = max((spots[i, 6] + radius) * _dot(spots, i, best) - radius, plane[best, 3])
+        spots[i, 3], spots[i, 4], spots[i, 5] = spots[best, 3], spots[best, 4], spots[best, 5]
+        plane[i, 3] = plane[best, 3]
+        tags[best, 3] = _KEPT
 
 
 @inner_kernel
@@ -112,7 +139,7 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
             other = -plane[j, 3]
             if tags[j, 3] == _DROPPED or other >= depth:
                 continue
-            if tags[i, 2] < OUTSIDE and _dot(spots, i, j) >= 1.0 - _SAME:
+            if tags[i, 2] not in (OUTSIDE, ASKED_FOR) and _dot(spots, i, j) >= 1.0 - _SAME:
                 continue
             outside = tags[i, 2] != CONCAVE_FOOT and _above(spots, j, i) + other <= max(_HARDLY * depth, tiny)
             if other <= -tiny and not outside:

@@ -47,6 +47,7 @@ from nonsmooth.collision.kernels.surface_arrays import (
 )
 
 OF_FACE, OF_EDGE, OF_VERTEX = 0, 1, 2  # origins
+WEAK = 4  # third tag of an edge whose lowest point is past its end: it touches along a vertex's direction
 OUTSIDE, ASKED_FOR = 2, 3  # third tag of a vertex outside the solid, and if an overlap beside it is deeper
 _CORNER, _RIM, _CROSSING, _EDGE = 0, 1 << 60, 2 << 60, 3 << 60  # first bits of marks
 _VERTEX = 7 << 59
@@ -372,27 +373,32 @@ def _edge_peak(number, patch, ax, ay, az, ex, ey, ez, length, nx, ny, nz, apart,
                 at_begin = at_end = apart
     over = tiny if apart > 0.0 else _SLACK * tiny
     missed = begin > end + tiny or begin > length + over or end < -over
+    weak = 0
     if missed or min(at_begin, at_end) > apart + tiny:
         # a rim that only grazes the edge: its lowest point alone, if that is over the edge
         x, y, z, _ = support(solid, hulls, -nx, -ny, -nz, 0)
         x, y, z = x - ax, y - ay, z - az
-        begin = end = ex * x + ey * y + ez * z
+        lowest = ex * x + ey * y + ez * z
         aside = wx * x + wy * y + wz * z
-        if begin < -over or begin > length + over or abs(aside) > _ASIDE * tiny:
+        if -over <= lowest <= length + over and abs(aside) <= _ASIDE * tiny:
+            if apart > 0.0 and abs(aside) > tiny:
+                return _UNCERTAIN
+            begin = end = lowest
+            at_begin = at_end = apart
+        elif missed:
             return count
-        if apart > 0.0 and abs(aside) > tiny:
-            return _UNCERTAIN
-        at_begin = at_end = apart
+        else:
+            weak = WEAK
     begin, end = min(max(begin, 0.0), length), min(max(end, 0.0), length)
     at_begin, at_end = max(at_begin, apart), max(at_end, apart)
     if at_begin - solid.radius <= reach:
         count = add_row(
-            rows, count, OF_EDGE, patch, 0, number,
+            rows, count, OF_EDGE, patch, weak, number,
             ax + begin * ex, ay + begin * ey, az + begin * ez, nx, ny, nz, at_begin - solid.radius, gap,
         )  # fmt: skip
     if end - begin > tiny and at_end - solid.radius <= reach:
         count = add_row(
-            rows, count, OF_EDGE, patch, 0, number | 1,
+            rows, count, OF_EDGE, patch, weak, number | 1,
             ax + end * ex, ay + end * ey, az + end * ez, nx, ny, nz, at_end - solid.radius, gap,
         )  # fmt: skip
     return count
