@@ -16,6 +16,7 @@ UNDECIDED = -1
 """What is returned where the fast way does not apply."""
 TIE = 2e-10
 """Part of the size within which two separations are equal; the first then counts."""
+_BESIDE = 1e-6  # part of the smaller box up to which a gap may be that of two corners
 _PARALLEL = 1e-7  # sine below which edges have no direction across both
 _SLACK = (
     4e-6  # part of the size within which a corner beside a wall lies on it, so that equal boxes keep theirs
@@ -255,7 +256,8 @@ def box_box(p, q, size, centre, axes, reach, polygon, labels, spots, marks):
     nearest = spots[0, 6]
     for i in range(1, count):
         nearest = min(nearest, spots[i, 6])
-    # The face is the best direction if the corners found realise its separation.
-    if abs(nearest - largest) > tie:
+    # The face is the best direction if the corners found realise its separation. A single corner close by may
+    # be beside the face, by no more than walls are pushed out, and its distance greater.
+    if abs(nearest - largest) > tie or (count == 1 and 0.0 < largest < _BESIDE * small):
         return UNDECIDED
     return _without_doubles(count, spots, marks)

@@ -22,8 +22,8 @@ def ascend(p, q, hulls, work, rows, best, size, margin, climbs):
     """Climb from a direction to one that no other near it betters.
 
     `best` is a separation and its direction; `margin` is how far the moved pair is apart, 0 for about as far
-    as it overlaps. Returns the rows of the simplex left, the best now, and a point on p and on q that
-    realise it.
+    as it overlaps. Returns the rows of the simplex left, the best now, a point on p and on q that realise it,
+    and the point of M between them.
     """
     if margin == 0.0:
         margin = 2.0 * abs(best[0]) + CLOSE * size
@@ -31,20 +31,19 @@ def ascend(p, q, hulls, work, rows, best, size, margin, climbs):
     exact = ROUNDING * size
     error = max(1e-2 * margin, exact)
     turned = math.inf
-    at_p, at_q = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    at_p, at_q, of_m = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for _ in range(climbs):
         apart, x, y, z = best
         t = margin - apart
         sx, sy, sz = t * x, t * y, t * z
-        _, rows, (nx, ny, nz), _, near, way = distance(
+        _, rows, (nx, ny, nz), _, near_p, near_q, way = distance(
             p, q, hulls, work.hints, work.simplex, rows, x, y, z, sx, sy, sz, math.inf, error
         )
         now, _, _, _ = separation_along(p, q, hulls, work.hints, nx, ny, nz)
         if now >= apart:
             best = (now, nx, ny, nz)
         if now >= apart - POINTS_OFF * size:
-            at_p = near
-            at_q = (near[0] + way[0] - sx, near[1] + way[1] - sy, near[2] + way[2] - sz)
+            at_p, at_q, of_m = near_p, near_q, (way[0] - sx, way[1] - sy, way[2] - sz)
         turn = (nx - x) ** 2 + (ny - y) ** 2 + (nz - z) ** 2
         # steps shrink by a factor, gains by its square
         to_come = (now - apart) * min(1.0, 4.0 * turn / turned)
@@ -52,7 +51,7 @@ def ascend(p, q, hulls, work, rows, best, size, margin, climbs):
             break
         error = exact if now <= apart + 1e-3 * error else max(1e-5 * error, exact)
         turned = turn if turn > 0.0 else math.inf
-    return min(rows, 3), best, at_p, at_q
+    return min(rows, 3), best, at_p, at_q, of_m
 
 
 @inner_kernel
@@ -62,5 +61,5 @@ def ascend_far(p, q, hulls, work, best, size, margin):
     A step turns by about the separation over the way t that q is moved. Where a corner of M decides, all
     directions near by are nearly as good, and with the long way of exact steps none would get anywhere.
     """
-    _, found, _, _ = ascend(p, q, hulls, work, 0, best, size, 0.0, CLIMBS)
+    _, found, _, _, _ = ascend(p, q, hulls, work, 0, best, size, 0.0, CLIMBS)
     return ascend(p, q, hulls, work, 0, found, size, margin, CLIMBS)

@@ -227,14 +227,29 @@ def nearest(s, count, sx, sy, sz):
 
 
 @inlined_kernel
-def _of_p(s, count, w0, w1, w2):
-    """The point of p at the simplex's nearest point."""
-    x, y, z = w0 * s[0, 3], w0 * s[0, 4], w0 * s[0, 5]
+def _of_both(s, count, w0, w1, w2):
+    """The points of p and of q at the simplex's nearest point.
+
+    Weights of a narrow triangle are inexact: each point is a mean of its own, so that one of them, if it is
+    the same in all rows, is exact.
+    """
+    px, py, pz = w0 * s[0, 3], w0 * s[0, 4], w0 * s[0, 5]
+    qx, qy, qz = w0 * (s[0, 0] + s[0, 3]), w0 * (s[0, 1] + s[0, 4]), w0 * (s[0, 2] + s[0, 5])
     if count > 1:
-        x, y, z = x + w1 * s[1, 3], y + w1 * s[1, 4], z + w1 * s[1, 5]
+        px, py, pz = px + w1 * s[1, 3], py + w1 * s[1, 4], pz + w1 * s[1, 5]
+        qx, qy, qz = (
+            qx + w1 * (s[1, 0] + s[1, 3]),
+            qy + w1 * (s[1, 1] + s[1, 4]),
+            qz + w1 * (s[1, 2] + s[1, 5]),
+        )
     if count > 2:
-        x, y, z = x + w2 * s[2, 3], y + w2 * s[2, 4], z + w2 * s[2, 5]
-    return x, y, z
+        px, py, pz = px + w2 * s[2, 3], py + w2 * s[2, 4], pz + w2 * s[2, 5]
+        qx, qy, qz = (
+            qx + w2 * (s[2, 0] + s[2, 3]),
+            qy + w2 * (s[2, 1] + s[2, 4]),
+            qz + w2 * (s[2, 2] + s[2, 5]),
+        )
+    return (px, py, pz), (qx, qy, qz)
 
 
 @inner_kernel
@@ -243,22 +258,22 @@ def distance(p, q, hulls, hints, s, count, x, y, z, sx, sy, sz, limit, error):
 
     The search starts with `count` rows of the simplex `s`, or with the direction (x, y, z) if that is 0,
     and ends when the distance is known up to `error`, or exceeds `limit`. Returns how it ended, the rows
-    left, the best unit direction and the separation of the shifted cores along it, the nearest point of p,
-    and the vector from there to the nearest point of the shifted q, whose length is an upper bound of the
+    left, the best unit direction and the separation of the shifted cores along it, the nearest points of p
+    and of q (not shifted), and the vector between them if q is shifted, whose length is an upper bound of the
     distance.
     """
     best, most = (0.0, 0.0, 1.0), -math.inf
-    near, way, least = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), math.inf
+    at_p, at_q, way, least = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), math.inf
     if count > 0:
         count, w0, w1, w2, x, y, z = nearest(s, count, sx, sy, sz)
         if count == 4:
-            return INSIDE, count, best, most, near, way
-        near, way = _of_p(s, count, w0, w1, w2), (x, y, z)
+            return INSIDE, count, best, most, at_p, at_q, way
+        (at_p, at_q), way = _of_both(s, count, w0, w1, w2), (x, y, z)
         least = math.sqrt(x * x + y * y + z * z)
     length = math.sqrt(x * x + y * y + z * z)
     for _ in range(_STEPS):
         if length == 0.0:
-            return INSIDE, count, best, most, near, way
+            return INSIDE, count, best, most, at_p, at_q, way
         x, y, z = x / length, y / length, z / length
         px, py, pz, qx, qy, qz = probe(p, q, hulls, hints, x, y, z)
         mx, my, mz = qx - px, qy - py, qz - pz
@@ -267,22 +282,22 @@ def distance(p, q, hulls, hints, s, count, x, y, z, sx, sy, sz, limit, error):
             best, most = (x, y, z), apart
             if apart > limit:
                 if count == 0:
-                    near, way = (px, py, pz), (mx + sx, my + sy, mz + sz)
-                return BEYOND, count, best, most, near, way
+                    at_p, at_q, way = (px, py, pz), (qx, qy, qz), (mx + sx, my + sy, mz + sz)
+                return BEYOND, count, best, most, at_p, at_q, way
         if least - most <= error:
-            return APART, count, best, most, near, way
+            return APART, count, best, most, at_p, at_q, way
         for i in range(count):
             if s[i, 0] == mx and s[i, 1] == my and s[i, 2] == mz:
-                return STALLED, count, best, most, near, way
+                return STALLED, count, best, most, at_p, at_q, way
         s[count, 0], s[count, 1], s[count, 2] = mx, my, mz
         s[count, 3], s[count, 4], s[count, 5] = px, py, pz
         count, w0, w1, w2, x, y, z = nearest(s, count + 1, sx, sy, sz)
         if count == 4:
             # a flat simplex may seem to hold the origin by rounding
-            return STALLED if most > 0.0 else INSIDE, count, best, most, near, way
+            return STALLED if most > 0.0 else INSIDE, count, best, most, at_p, at_q, way
         length = math.sqrt(x * x + y * y + z * z)
         if length >= least:
-            return STALLED, count, best, most, near, way
+            return STALLED, count, best, most, at_p, at_q, way
         least = length
-        near, way = _of_p(s, count, w0, w1, w2), (x, y, z)
-    return STALLED, count, best, most, near, way
+        (at_p, at_q), way = _of_both(s, count, w0, w1, w2), (x, y, z)
+    return STALLED, count, best, most, at_p, at_q, way

@@ -35,7 +35,7 @@ _ROUNDING = 1e-14  # part of the larger size
 _ASIDE = 0.03  # rad: how far the normals of curved surfaces may turn beside the line of contact
 _LEVEL = 0.01  # slope of a line against the normal above which there is nothing beside it
 _BESIDE = 0.1  # sine between a line and an edge that it can rest on beside the face
-_SAME = 2e-9  # part of the size by which the features may miss the gap of the pair
+_SAME = 3e-10  # part of the size by which the features may miss the gap of the pair
 _CROSSINGS = 16
 
 

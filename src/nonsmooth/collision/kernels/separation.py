@@ -29,6 +29,8 @@ _MARGIN = 1e-2
 """Part of the smaller core by which a moved pair is apart."""
 _GAIN = 1e-13
 """Part of the size by which another direction must be better to be looked for."""
+_ALIGNED, _NEAR = 1e-8, 1e-3
+"""Parts of the size: how far nearest points may be aside of one another, and from a core's farthest point."""
 _SNAP = 1e-14
 """Square of the angle to a face normal within which that normal is tried."""
 
@@ -153,13 +155,38 @@ def _best_of_all(p, q, hulls, work, rows, best, way, size, margin):
     cuts, found = _try_faces(q, p, q, hulls, work, 1, cuts, found, gain)
     if _curved(p.kind) or _curved(q.kind):
         if found[0] > best[0]:
-            _, found, at_p, at_q = ascend(p, q, hulls, work, 0, found, size, margin, CLIMBS)
-            way = (at_q[0] - at_p[0], at_q[1] - at_p[1], at_q[2] - at_p[2])
+            _, found, _, _, way = ascend(p, q, hulls, work, 0, found, size, margin, CLIMBS)
         return search_sphere(p, q, hulls, work, cuts, found, way, size, margin)
     p_edges = _open_edges(p, hulls, work, 0, cuts, found[0] + gain)
     q_edges = _open_edges(q, hulls, work, 1, cuts, found[0] + gain) if p_edges > 0 else 0
     _, found = try_edges(p, q, hulls, work, p_edges, q_edges, cuts, found, gain)
     return found
+
+
+@inlined_kernel
+def _aside(a, b, best):
+    """Square of the distance of two points across the best direction."""
+    x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    along = x * best[1] + y * best[2] + z * best[3]
+    return max(x * x + y * y + z * z - along * along, 0.0)
+
+
+@inner_kernel
+def _opposite(of_p, of_q, at_p, at_q, best, size):
+    """Nearest points that are opposite one another: as found, or by the farthest point of one of the cores.
+
+    Where a rim or a flat curve touches, nearest points are known to the root of the rounding only, but the
+    farthest point (of p, of q) along the best direction to full precision, if it is the same.
+    """
+    if _aside(at_p, at_q, best) <= (_ALIGNED * size) ** 2:
+        return at_p, at_q
+    apart, x, y, z = best
+    off_p, off_q = _aside(of_p, at_p, best), _aside(of_q, at_q, best)
+    if min(off_p, off_q) > (_NEAR * size) ** 2:
+        return at_p, at_q
+    if off_q <= off_p:
+        return (of_q[0] - apart * x, of_q[1] - apart * y, of_q[2] - apart * z), of_q
+    return of_p, (of_p[0] + apart * x, of_p[1] + apart * y, of_p[2] + apart * z)
 
 
 @kernel
@@ -188,11 +215,10 @@ def separation(p, q, hulls, reach, work):
     margin = _MARGIN * (smaller if smaller > 0.0 else max(p_extent, q_extent))
     work.hints[0] = 0
     work.hints[1] = 0
-    end, rows, (nx, ny, nz), apart, at_p, way = distance(
+    end, rows, (nx, ny, nz), apart, at_p, at_q, way = distance(
         p, q, hulls, work.hints, work.simplex, 0, x, y, z, 0.0, 0.0, 0.0, limit, ROUNDING * size
     )
     best = (apart, nx, ny, nz)
-    at_q = (at_p[0] + way[0], at_p[1] + way[1], at_p[2] + way[2])
     if end == BEYOND:
         return apart - radii, nx, ny, nz, at_p[0], at_p[1], at_p[2], at_q[0], at_q[1], at_q[2]
     least = math.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2])
@@ -202,24 +228,24 @@ def separation(p, q, hulls, reach, work):
         # of polytopes in overlap, the search over all directions does not need the best one near by
         climbs = 1 if end == INSIDE and not curved else CLIMBS
         rows = rows if end == INSIDE else 0
-        rows, best, at_p, at_q = ascend(p, q, hulls, work, rows, best, size, margin, climbs)
+        rows, best, at_p, at_q, of_m = ascend(p, q, hulls, work, rows, best, size, margin, climbs)
         if climbs == 1 and best[0] >= -_GAIN * size:
-            rows, best, at_p, at_q = ascend(p, q, hulls, work, rows, best, size, margin, CLIMBS)
+            rows, best, at_p, at_q, of_m = ascend(p, q, hulls, work, rows, best, size, margin, CLIMBS)
         if curved and best[0] > _GAIN * size:
-            rows, found, near_p, near_q = ascend_far(p, q, hulls, work, best, size, margin)
+            rows, found, near_p, near_q, _ = ascend_far(p, q, hulls, work, best, size, margin)
             if found[0] > best[0] + ROUNDING * size:
                 best, at_p, at_q = found, near_p, near_q
         if best[0] < -_GAIN * size:
-            way = (at_q[0] - at_p[0], at_q[1] - at_p[1], at_q[2] - at_p[2])
-            found = _best_of_all(p, q, hulls, work, rows, best, way, size, margin)
+            found = _best_of_all(p, q, hulls, work, rows, best, of_m, size, margin)
             if found[0] > best[0] + ROUNDING * size:
-                _, best, at_p, at_q = ascend(p, q, hulls, work, 0, found, size, margin, CLIMBS)
+                _, best, at_p, at_q, _ = ascend(p, q, hulls, work, 0, found, size, margin, CLIMBS)
     separation_along(p, q, hulls, work.hints, best[1], best[2], best[3])
     put, best = _snapped(p, p, q, hulls, work, 0, best, size)
     if not put:
         put, best = _snapped(q, p, q, hulls, work, 1, best, size)
     apart, nx, ny, nz = best
     px, py, pz, qx, qy, qz = probe(p, q, hulls, work.hints, nx, ny, nz)
+    at_p, at_q = _opposite((px, py, pz), (qx, qy, qz), at_p, at_q, best, size)
     # put the points on the planes that bound the cores, unless more than rounding is between
     p_error = nx * (px - at_p[0]) + ny * (py - at_p[1]) + nz * (pz - at_p[2])
     q_error = nx * (qx - at_q[0]) + ny * (qy - at_q[1]) + nz * (qz - at_q[2])

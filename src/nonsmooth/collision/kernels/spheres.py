@@ -137,7 +137,7 @@ def search_sphere(p, q, hulls, work, cuts, best, way, size, margin):
         found = (apart, x, y, z)
         if width < 0.5 * _SMALL:
             t = -_FARTHER * target
-            end, _, (nx, ny, nz), _, _, near = distance(
+            end, _, (nx, ny, nz), _, _, _, near = distance(
                 p, q, hulls, work.hints, work.simplex, 0, x, y, z, t * x, t * y, t * z, math.inf,
                 max(-target * width, error),
             )  # fmt: skip
@@ -149,10 +149,9 @@ def search_sphere(p, q, hulls, work, cuts, best, way, size, margin):
             if apart > found[0]:
                 found = (apart, nx, ny, nz)
         if found[0] > best[0]:
-            _, best, at_p, at_q = ascend_far(p, q, hulls, work, found, size, margin)
+            _, best, _, _, (mx, my, mz) = ascend_far(p, q, hulls, work, found, size, margin)
             target = best[0] + error
             of_peaks = min(of_peaks + 1, _OF_PEAKS)
-            mx, my, mz = at_q[0] - at_p[0], at_q[1] - at_p[1], at_q[2] - at_p[2]
             _set(points, of_peaks - 1, mx, my, mz)
         small = width < 0.5 * (_LEAST if visits < _MANY else _SMALL)
         if small or (
