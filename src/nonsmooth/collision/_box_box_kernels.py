@@ -16,11 +16,11 @@ UNDECIDED = -1
 """What is returned where the fast way does not apply."""
 TIE = 2e-10
 """Part of the size within which two separations are equal; the first then counts."""
+_DEEP = 0.02  # part of the smaller box from which on an overlap is left to the general method
 _BESIDE = 1e-6  # part of the smaller box up to which a gap may be that of two corners
 _PARALLEL = 1e-7  # sine below which edges have no direction across both
-_SLACK = (
-    4e-6  # part of the size within which a corner beside a wall lies on it, so that equal boxes keep theirs
-)
+_SLACK = 4e-6  # part of the size within which a corner of a flat box lies on a wall: equal boxes keep theirs
+_FLAT = 1.0 - 1e-8  # cosine between faces that lie flat on one another
 _LEAST_SLOPE = 0.7  # cosine between the faces up to which a clipped face is the one that lies on the other
 
 
@@ -168,7 +168,7 @@ def _clip_face(base, face, side, other, flip, size, centre, axes, scale, polygon
            + axes[other, 2, opposed] * axes[base, 2, u]) / rise  # fmt: skip
     gy = -(axes[other, 0, opposed] * axes[base, 0, v] + axes[other, 1, opposed] * axes[base, 1, v]
            + axes[other, 2, opposed] * axes[base, 2, v]) / rise  # fmt: skip
-    slack = _SLACK * scale
+    slack = (_SLACK if most > _FLAT else TIE) * scale
     count = _clip(polygon, labels, 0, 4, 0, size[base, u], slack, 1.0, 4)
     count = _clip(polygon, labels, 1, count, 0, size[base, u], slack, -1.0, 5)
     count = _clip(polygon, labels, 0, count, 1, size[base, v], slack, 1.0, 6)
@@ -211,6 +211,19 @@ def _without_doubles(count, spots, marks):
     return kept
 
 
+@inlined_kernel
+def _over_edge(base, face, size, centre, axes, spot, small):
+    """True if a contact lies over an edge of the face."""
+    for k in range(3):
+        if k != face:
+            along = 0.0
+            for i in range(3):
+                along += axes[base, i, k] * (spot[i] - centre[base, i])
+            if abs(along) > size[base, k] - _BESIDE * small:
+                return True
+    return False
+
+
 @inner_kernel
 def box_box(p, q, size, centre, axes, reach, polygon, labels, spots, marks):
     """Contacts of boxes p and q, none if they are further apart than `reach`; normals from p to q.
@@ -246,6 +259,8 @@ def box_box(p, q, size, centre, axes, reach, polygon, labels, spots, marks):
                 return 0
             if separation > largest + tie:
                 return UNDECIDED
+    if largest < -_DEEP * small:
+        return UNDECIDED
     flip = 1.0 if base == p else -1.0
     side = 1.0 if flip * _along(axes, base, face, dx, dy, dz) >= 0.0 else -1.0
     count = _clip_face(
@@ -253,11 +268,14 @@ def box_box(p, q, size, centre, axes, reach, polygon, labels, spots, marks):
     )
     if count < 1:
         return UNDECIDED
-    nearest = spots[0, 6]
+    low = 0
     for i in range(1, count):
-        nearest = min(nearest, spots[i, 6])
-    # The face is the best direction if the corners found realise its separation. A single corner close by may
-    # be beside the face, by no more than walls are pushed out, and its distance greater.
-    if abs(nearest - largest) > tie or (count == 1 and 0.0 < largest < _BESIDE * small):
+        if spots[i, 6] < spots[low, 6]:
+            low = i
+    # The face is the best direction if the corners found realise its separation. One that is over an edge of
+    # the face may be beside it, by no more than walls are pushed out, and its distance greater.
+    if abs(spots[low, 6] - largest) > tie:
+        return UNDECIDED
+    if 0.0 < largest < _BESIDE * small and _over_edge(base, face, size, centre, axes, spots[low], small):
         return UNDECIDED
     return _without_doubles(count, spots, marks)

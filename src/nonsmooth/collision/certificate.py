@@ -281,7 +281,8 @@ class ContactChecker:
             withheld.shapes, withheld.reason, withheld.normal, withheld.point, withheld.gap, withheld.part
         )
         reasons.check_withheld(
-            self._scene, move, (contacts.shapes, contacts.point, contacts.normal, contacts.gap), columns,
+            self._scene, self._group, move,
+            (contacts.shapes, contacts.point, contacts.normal, contacts.gap), columns,
             step, period, self._work, counts, first,
         )  # fmt: skip
         return int(counts[:, 1].sum()), int(first[0])

@@ -54,7 +54,7 @@ class Detector:
         self._reach = np.empty(self._bodies)
         self._centre, self._axes = np.empty((count, 4)), np.empty((count, 3, 3))
         self._bound = np.empty((count, 7))
-        self._seams = Seams(self._narrow) if has_seams(table) else None
+        self._seams = Seams(self._narrow, group) if has_seams(table) else None
         self.withheld = Withheld.empty()
         """Contacts that the last call left out on purpose, or whose normal is that of a later time."""
 

@@ -25,8 +25,9 @@ def has_seams(table: ShapeTable) -> bool:
 class Seams:
     """Finds contacts that a neighbour's face hides; arrays are kept from call to call."""
 
-    def __init__(self, narrow: NarrowPhase) -> None:
-        self._narrow = narrow
+    def __init__(self, narrow: NarrowPhase, group: NDArray[np.int32]) -> None:
+        """`group` (s,) is the same for shapes that do not move against one another."""
+        self._narrow, self._group = narrow, group
         self._first = np.empty(len(narrow.shapes.tags) + 1, dtype=np.int64)
         self._order: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._hidden: NDArray[np.int64] = np.empty(0, dtype=np.int64)
@@ -42,8 +43,8 @@ class Seams:
         hidden = self._hidden[:count]
         kernels.list_by_shape(contacts.shapes, self._first, self._order)
         if not kernels.find_hidden(
-            Output(*contacts.columns()), self._first, self._order, self._narrow.shapes, self._narrow.hulls,
-            centre, axes, level, hidden, self._faces,
+            Output(*contacts.columns()), self._first, self._order, self._narrow.shapes, self._group,
+            self._narrow.hulls, centre, axes, level, hidden, self._faces,
         ):  # fmt: skip
             return contacts, Withheld.empty()
         withheld = Withheld.of(contacts.take(np.flatnonzero(hidden >= 0)), SEAM)

@@ -8,6 +8,7 @@ from nonsmooth._jit import inner_kernel, kernel
 from nonsmooth.collision.kernels.check_direction import best_axis, is_polytope, search
 from nonsmooth.collision.kernels.check_rows import (
     ANGLE,
+    BESIDE,
     CURVED,
     GAP,
     LATERAL,
@@ -44,10 +45,21 @@ from nonsmooth.collision.kernels.check_support import (
 
 @inner_kernel
 def off_surface(scene, s, x, y, z, nx, ny, nz, tolerance, size):
-    """How far a point (relative to the centre of s) is from where n leaves the surface of s."""
+    """How far a point (relative to the centre of s) is from where n leaves the surface of s.
+
+    It may be beside the edge of a face by a little more than rounding, where two edges nearly coincide.
+    """
+    off = _off(scene, s, x, y, z, nx, ny, nz, tolerance, 0.3 * LATERAL * size)
+    if off > tolerance:
+        off = min(off, _off(scene, s, x, y, z, nx, ny, nz, tolerance, BESIDE * size))
+    return off
+
+
+@inner_kernel
+def _off(scene, s, x, y, z, nx, ny, nz, tolerance, slack):
+    """The same; faces are moved out by `slack` times the sine of their angle to n."""
     kind = scene.kind[s]
     radius = scene.radius[s]
-    slack = 0.3 * LATERAL * size  # grows by the tangent of a face's angle to n
     if kind == HALF_SPACE:
         return abs(way_out(scene, s, x, y, z, nx, ny, nz, slack))
     core, _, _, _ = height(scene, s, x - radius * nx, y - radius * ny, z - radius * nz, nx, ny, nz, slack)
@@ -103,7 +115,9 @@ def _check_normal(scene, rows, a, b, first, end, i, tolerance, size, work, resul
         scene, b, x + forth * nx - cx, y + forth * ny - cy, z + forth * nz - cz, -nx, -ny, -nz, 0.0
     )
     off = max(max(out_p, out_q), 0.0)
-    note(result, POINT, off, tolerance, i)
+    # where curved surfaces are nearest is known to fewer digits than how near they are
+    known = is_polytope(scene, a) and is_polytope(scene, b)
+    note(result, POINT, off, tolerance if known else tolerance + LATERAL * size, i)
     if apart >= -0.25 * tolerance and off <= tolerance:
         return
     depth = tolerance - apart

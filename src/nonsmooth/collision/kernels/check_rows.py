@@ -16,8 +16,9 @@ GAP, ANGLE, POINT, SPAN = range(4)
 GAP_ABSOLUTE, GAP_RELATIVE, ROUNDING = 1e-12, 1e-9, 4e-15
 SPAN_FLAT, SPAN_ROUND = 0.03, 0.16
 SLAB = 1e-6  # part of the size: flatter than this, two features are taken as flat on each other
-LATERAL = 1e-8  # part of the size by which further points may be beside a face or off a surface
-CURVED = 0.1  # part of the gap's growth by which local distance at curved surfaces is open to convention
+LATERAL = 1e-8  # part of the size by which further points, and those of curved shapes, may be off a surface
+BESIDE = 1e-5  # part of the size by which a point may be beside the edge of a face
+CURVED = 0.5  # part of the gap's growth by which local distance at curved surfaces is open to convention
 
 
 class Rows(NamedTuple):

@@ -10,6 +10,8 @@ from nonsmooth.collision.kernels.check_direction import best_axis, is_polytope, 
 from nonsmooth.collision.kernels.check_rows import chosen, tolerance_of
 from nonsmooth.collision.kernels.check_support import (
     HALF_SPACE,
+    HEIGHT_FIELD,
+    MESH,
     apart_along,
     farthest,
     height,
@@ -43,8 +45,11 @@ class Move(NamedTuple):
 
 
 @inner_kernel
-def seam_hides(scene, move, contacts, hidden, mover, size):
-    """True if a contact of `mover` with a third shape has a plane that `hidden` does not rise above."""
+def seam_hides(scene, group, contacts, hidden, mover, size):
+    """True if a contact of `mover` with a third shape has a plane that `hidden` does not rise above.
+
+    The third shape must not move against `hidden`: both are of one group.
+    """
     shapes, point, normal, gap = contacts
     for i in range(gap.shape[0]):
         if shapes[i, 0] == mover and shapes[i, 1] != hidden:
@@ -52,6 +57,9 @@ def seam_hides(scene, move, contacts, hidden, mover, size):
         elif shapes[i, 1] == mover and shapes[i, 0] != hidden:
             sign = 1.0
         else:
+            continue
+        third = shapes[i, 1] if shapes[i, 0] == mover else shapes[i, 0]
+        if group[third] != group[hidden]:
             continue
         ux, uy, uz = sign * normal[i, 0], sign * normal[i, 1], sign * normal[i, 2]  # from the third shape
         half = 0.5 * gap[i]
@@ -72,7 +80,7 @@ def seam_hides(scene, move, contacts, hidden, mover, size):
 
 @inner_kernel
 def swept_holds(scene, move, a, b, nx, ny, nz, gap, part, tolerance, size, work):
-    """True if the gap is that along n now, and n separates as well as any direction at the time of impact."""
+    """True if the pair's least gap is that along n now, and n is as good as any at the time of impact."""
     radii = scene.radius[a] + scene.radius[b]
     cx = scene.centre[b, 0] - scene.centre[a, 0]
     cy = scene.centre[b, 1] - scene.centre[a, 1]
@@ -137,7 +145,7 @@ def turned_holds(scene, move, a, b, point, normal, gap, tolerance):
 
 
 @kernel
-def check_withheld(scene, move, contacts, withheld, step, period, work, counts, first_wrong):
+def check_withheld(scene, group, move, contacts, withheld, step, period, work, counts, first_wrong):
     """Count chosen rows by reason in `counts` (4, 2): checked, wrong. `first_wrong` gets a row or −1."""
     count = scene.kind.shape[0]
     wrong = -1
@@ -145,18 +153,25 @@ def check_withheld(scene, move, contacts, withheld, step, period, work, counts, 
         a, b, reason = withheld.shapes[i, 0], withheld.shapes[i, 1], withheld.reason[i]
         if not chosen(a, b, count, step, period):
             continue
+        surface = scene.kind[a] in (MESH, HEIGHT_FIELD) or scene.kind[b] in (MESH, HEIGHT_FIELD)
+        if reason == SWEPT and surface:
+            continue  # has no support function
         place(scene, move.position, move.quaternion, a)
         place(scene, move.position, move.quaternion, b)
         p, n = withheld.point[i], withheld.normal[i]
         tolerance, size = tolerance_of(scene, a, b, p[0], p[1], p[2])
         holds = False
         if reason == SEAM:
-            holds = seam_hides(scene, move, contacts, b, a, size) or seam_hides(
-                scene, move, contacts, a, b, size
+            holds = seam_hides(scene, group, contacts, b, a, size) or seam_hides(
+                scene, group, contacts, a, b, size
             )
         elif reason == SWEPT:
+            least = withheld.gap[i]
+            for j in range(withheld.gap.shape[0]):
+                if withheld.shapes[j, 0] == a and withheld.shapes[j, 1] == b and withheld.reason[j] == SWEPT:
+                    least = min(least, withheld.gap[j])
             holds = swept_holds(
-                scene, move, a, b, n[0], n[1], n[2], withheld.gap[i], withheld.part[i], tolerance, size, work
+                scene, move, a, b, n[0], n[1], n[2], least, withheld.part[i], tolerance, size, work
             )
         elif reason == TURNED:
             holds = turned_holds(scene, move, a, b, p, n, withheld.gap[i], tolerance)

@@ -36,6 +36,7 @@ _ASIDE = 0.03  # rad: how far the normals of curved surfaces may turn beside the
 _LEVEL = 0.01  # slope of a line against the normal above which there is nothing beside it
 _BESIDE = 0.1  # sine between a line and an edge that it can rest on beside the face
 _SAME = 3e-10  # part of the size by which the features may miss the gap of the pair
+_BY = 5e-3  # part of the size within which a witness takes the place of a point
 _CROSSINGS = 16
 
 
@@ -217,10 +218,12 @@ def _segment_on_face(work, line, count, planes, slack, near, swept):
                 high, wall_high = part, j
     if low > high:
         return 0
+    kept = 0
     for end in range(2):
         part, wall = (low, wall_low) if end == 0 else (high, wall_high)
         x, y = x0 + part * dx, y0 + part * dy
-        for _ in range(3):  # back into the face
+        most = 0.0
+        for _ in range(4):  # back into the face
             most, wx, wy = slack, 0.0, 0.0
             for j in range(count):
                 k = j + 1 if j + 1 < count else 0
@@ -240,23 +243,26 @@ def _segment_on_face(work, line, count, planes, slack, near, swept):
                 lx, ly = wx - lx, wy - ly
             step = most / (wx * lx + wy * ly)
             x, y = x - step * lx, y - step * ly
+        if most > 100.0 * slack:
+            continue  # nothing of the line is over the face there
         part = min(max(((x - x0) * dx + (y - y0) * dy) / length2, 0.0), 1.0)
         aside = math.sqrt((x - x0 - part * dx) ** 2 + (y - y0 - part * dy) ** 2)
         bend = bend0 + part * (bend1 - bend0)
         sagitta = bend - math.sqrt(max(bend * bend - aside * aside, 0.0)) if bend > 0.0 else 0.0
         own = h0 + part * dh - (sagitta if line == 0 else -sagitta)
-        work.found[end, 0], work.found[end, 1] = x, y
-        work.heights[end, line] = own
-        work.heights[end, face] = _height(work.slopes, face, planes, x, y)
+        work.found[kept, 0], work.found[kept, 1] = x, y
+        work.heights[kept, line] = own
+        work.heights[kept, face] = _height(work.slopes, face, planes, x, y)
         if wall < 0:
-            work.names[end] = vertex_mark(line, labels[line, end])
+            work.names[kept] = vertex_mark(line, labels[line, end])
         else:
             k = wall + 1 if wall + 1 < count else 0
             if line == 0:
-                work.names[end] = name_crossing(flat, labels, 0, 1, wall, k, x, y, near)
+                work.names[kept] = name_crossing(flat, labels, 0, 1, wall, k, x, y, near)
             else:
-                work.names[end] = name_crossing(flat, labels, wall, k, 0, 1, x, y, near)
-    return 2
+                work.names[kept] = name_crossing(flat, labels, wall, k, 0, 1, x, y, near)
+        kept += 1
+    return kept
 
 
 @inner_kernel
@@ -410,9 +416,11 @@ def manifold(p, q, hulls, gap, nx, ny, nz, px, py, pz, qx, qy, qz, reach, work, 
     if deepest > gap + same:
         place, mark = count, ALONE_MARK
         x, y = ux * wx + uy * wy + uz * wz, vx * wx + vy * wy + vz * wz
+        near = (_BY * size) ** 2
         for i in range(count):
-            if (found[i, 0] - x) ** 2 + (found[i, 1] - y) ** 2 < (MERGE * size) ** 2:
-                place, mark = i, marks[i]
+            off = (found[i, 0] - x) ** 2 + (found[i, 1] - y) ** 2
+            if off < near:
+                place, mark, near = i, marks[i], off
         set_spot(spots, marks, place, mark, wx, wy, wz, nx, ny, nz, gap)
         count = max(count, place + 1)
     return count

@@ -2,8 +2,9 @@
 
 A body that slides over two boxes side by side touches the face of one, and the edge or the side of the
 other. If no point of the other lies above the plane of that face, the body, which is held above the
-plane, cannot meet it: the contact is withheld. What is below the plane by less than `level` counts as
-flush. The certificate looks at the same condition with its own support functions.
+plane, cannot meet it: the contact is withheld. That holds as long as the two boxes do not move against one
+another: they must belong to one body, or both be fixed. What is below the plane by less than `level` counts
+as flush. The certificate looks at the same condition with its own support functions.
 """
 
 from nonsmooth._jit import inlined_kernel, kernel
@@ -81,8 +82,10 @@ def _same_plane(k, at, j, side, contacts, level):
 
 
 @kernel
-def find_hidden(contacts, first, order, shapes, hulls, centre, axes, level, hidden, faces):
+def find_hidden(contacts, first, order, shapes, group, hulls, centre, axes, level, hidden, faces):
     """Fill `hidden` (c,) with the contact whose face hides each one, -1 for none; how many are hidden.
+
+    Shapes of one `group` (s,) do not move against one another.
 
     `order` lists for every shape s, from `first`[s] on, 2 c + side of the contacts that it takes part in.
     `faces` (f,) is scratch: at most so many planes of faces are looked at for one shape.
@@ -117,7 +120,8 @@ def find_hidden(contacts, first, order, shapes, hulls, centre, axes, level, hidd
                 continue
             for f in range(planes):
                 k, at = faces[f] // 2, faces[f] % 2
-                if contacts.shapes[k, 1 - at] == other or hidden[k] >= 0:
+                third = contacts.shapes[k, 1 - at]
+                if third == other or group[third] != group[other] or hidden[k] >= 0:
                     continue
                 if _hides(k, at, c, side, s, contacts, shapes, hulls, centre, axes, level):
                     hidden[c] = k

@@ -29,7 +29,9 @@ _MARGIN = 1e-2
 """Part of the smaller core by which a moved pair is apart."""
 _GAIN = 1e-13
 """Part of the size by which another direction must be better to be looked for."""
-_ALIGNED, _NEAR = 1e-8, 1e-3
+_ANGLE = 3e-7
+"""Angle in rad to which the best direction of cores that are apart is found."""
+_ALIGNED, _NEAR = 1e-10, 1e-3
 """Parts of the size: how far nearest points may be aside of one another, and from a core's farthest point."""
 _SNAP = 1e-14
 """Square of the angle to a face normal within which that normal is tried."""
@@ -224,6 +226,11 @@ def separation(p, q, hulls, reach, work):
     least = math.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2])
     curved = _curved(p.kind) or _curved(q.kind)
     proven = end == APART or (end == STALLED and curved and least - apart < _GAIN * size)
+    if curved and end == STALLED and apart > margin:
+        proven = True
+        if 2.0 * (least - apart) > _ANGLE * _ANGLE * apart:
+            # the bounds allow for a turn: still farther apart, the best direction is better defined
+            _, best, at_p, at_q, _ = ascend(p, q, hulls, work, 0, best, size, 2.0 * apart, CLIMBS)
     if not proven or least < _GAIN * size:
         # of polytopes in overlap, the search over all directions does not need the best one near by
         climbs = 1 if end == INSIDE and not curved else CLIMBS
@@ -231,7 +238,7 @@ def separation(p, q, hulls, reach, work):
         rows, best, at_p, at_q, of_m = ascend(p, q, hulls, work, rows, best, size, margin, climbs)
         if climbs == 1 and best[0] >= -_GAIN * size:
             rows, best, at_p, at_q, of_m = ascend(p, q, hulls, work, rows, best, size, margin, CLIMBS)
-        if curved and best[0] > _GAIN * size:
+        if best[0] > _GAIN * size:
             rows, found, near_p, near_q, _ = ascend_far(p, q, hulls, work, best, size, margin)
             if found[0] > best[0] + ROUNDING * size:
                 best, at_p, at_q = found, near_p, near_q
