@@ -23,6 +23,9 @@ from nonsmooth.collision.kernels.check_rows import (
 )
 from nonsmooth.collision.kernels.check_support import HALF_SPACE, farthest, place
 
+_ONE_MANIFOLD = 0.2
+"""Angle in rad up to which further points of a manifold may have the normal of its nearest."""
+
 
 @inner_kernel
 def _check_surface(scene, surfaces, rows, a, b, first, end, result):
@@ -50,8 +53,39 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
             _check_against_surface(
                 scene, surfaces, rows, s, other, first, end, i, mx, my, mz, of_face, allowed, size, result
             )
-        if not angle <= SURFACE_ANGLE:
+        if not angle <= SURFACE_ANGLE and not (
+            angle <= _ONE_MANIFOLD and _has_lead(scene, surfaces, rows, a, b, first, end, i)
+        ):
             note(result, ANGLE, min(angle, math.pi), SURFACE_ANGLE, i)
+
+
+@inner_kernel
+def _has_lead(scene, surfaces, rows, a, b, first, end, i):
+    """True if a nearer contact has the normal of contact i, and it is one of the directions there.
+
+    Then contact i is a further point of a manifold, of a face that lies along the other shape but for a tilt.
+    """
+    nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
+    for k in range(first, end):
+        cosine = nx * rows.normal[k, 0] + ny * rows.normal[k, 1] + nz * rows.normal[k, 2]
+        if k == i or cosine < 1.0 - 1e-11 or rows.gap[k] > rows.gap[i]:
+            continue
+        tolerance, size = tolerance_of(scene, a, b, rows.point[k, 0], rows.point[k, 1], rows.point[k, 2])
+        half = 0.5 * rows.gap[k]
+        for side in range(2):
+            s, sign = (a, 1.0) if side == 0 else (b, -1.0)
+            if is_surface(scene.kind[s]):
+                mx, my, mz = sign * nx, sign * ny, sign * nz
+                _, turned, _ = judge_point(
+                    scene, surfaces, s,
+                    rows.point[k, 0] - scene.centre[s, 0] - half * mx,
+                    rows.point[k, 1] - scene.centre[s, 1] - half * my,
+                    rows.point[k, 2] - scene.centre[s, 2] - half * mz,
+                    mx, my, mz, tolerance + LATERAL * size, size,
+                )  # fmt: skip
+                if turned <= SURFACE_ANGLE:
+                    return True
+    return False
 
 
 @inner_kernel
@@ -79,10 +113,12 @@ def _check_against_surface(
         if cosine > 1.0 - 1e-11:
             least = min(least, rows.gap[k])
     grown = rows.gap[i] - least
-    far = allowed + (0.0 if is_polytope(scene, q) else CURVED * grown)
+    # a face that touches along its edge's direction is seen along it, up to 0.01 rad aside
+    far = allowed + (0.02 if is_polytope(scene, q) else CURVED) * grown
     note(result, POINT, off_surface(scene, q, x, y, z, -mx, -my, -mz, far, size), far, i)
     if not of_face:
-        note(result, GAP, abs(rise), allowed, i)
+        # an edge or a vertex: q's lowest point is the nearest contact's, further ones are as much higher
+        note(result, GAP, max(-rise, rise - grown), allowed, i)
     elif rise - grown > allowed:
         # q reaches farther down than its nearest contact: wrong if the surface is below that point
         lowest = rows.gap[i] - rise
