@@ -48,12 +48,13 @@ from nonsmooth.collision.kernels.surface_arrays import (
 
 OF_FACE, OF_EDGE, OF_VERTEX = 0, 1, 2  # origins
 WEAK = 4  # third tag of an edge whose lowest point is past its end: it touches along a vertex's direction
-OUTSIDE, ASKED_FOR = 2, 3  # third tag of a vertex outside the solid, and if an overlap beside it is deeper
+OUTSIDE, ASKED_FOR = 2, 3  # third tag of what is outside the solid, and if an overlap beside it is deeper
 _CORNER, _RIM, _CROSSING, _EDGE = 0, 1 << 60, 2 << 60, 3 << 60  # first bits of marks
 _VERTEX = 7 << 59
 _IN_CONE = 1e-10
 _ALONG = 0.02  # sine of the angle below which two lines lie along one another
 _UNCERTAIN = -1
+_DEEP = 1e6  # tiny lengths from which on an edge's overlap must be shown to be one
 _ASIDE = (
     4e3  # tiny lengths by which a rim's lowest point may be beside the edge: its place is known to √rounding
 )
@@ -276,9 +277,12 @@ def edge_rows(triangle, k, corners, numbers, nx, ny, nz, ox, oy, oz, solid, hull
         c, s, apart = work.peaks[peak, 0], work.peaks[peak, 1], work.peaks[peak, 2]
         gap = apart - solid.radius
         if gap <= reach and (gap >= 0.0 or kind != BORDER or c >= 0.0):
+            outside = 0
+            if gap < -_DEEP * tiny and not _meets(ex, ey, ez, length, solid, hulls, work):
+                outside = OUTSIDE
             mark = _EDGE | (3 * triangle + k) << 4 | peak << 1
             now = _edge_peak(
-                mark, patch, ax, ay, az, ex, ey, ez, length,
+                mark, patch, outside, ax, ay, az, ex, ey, ez, length,
                 c * nx + s * tx, c * ny + s * ty, c * nz + s * tz, apart, solid, hulls, reach, tiny,
                 work.feature, work.disc, rows, count,
             )  # fmt: skip
@@ -289,6 +293,17 @@ def edge_rows(triangle, k, corners, numbers, nx, ny, nz, ox, oy, oz, solid, hull
                 )  # fmt: skip
             count = now
     return count
+
+
+@inner_kernel
+def _meets(ex, ey, ez, length, solid, hulls, work):
+    """True if the edge that begins at the frame's point and the solid have a point in common."""
+    frame, axes = work.frame, work.room
+    axes[0, 2], axes[1, 2], axes[2, 2] = ex, ey, ez
+    half = 0.5 * length
+    x, y, z = frame[0] + half * ex, frame[1] + half * ey, frame[2] + half * ez
+    segment = Solid(CAPSULE, 0.0, half, 0.0, 0.0, x, y, z, axes, 0)
+    return separation(segment, solid, hulls, 0.0, work.direction)[0] <= 0.0
 
 
 @inner_kernel
@@ -323,9 +338,9 @@ def _nearest_of_edge(mark, patch, ex, ey, ez, length, end, peak, solid, hulls, r
 
 
 @inner_kernel
-def _edge_peak(number, patch, ax, ay, az, ex, ey, ez, length, nx, ny, nz, apart, solid, hulls, reach, tiny,
-               work_feature, disc, rows, count):  # fmt: skip
-    """Rows of the edge from (a) along (e) that touches along (n)."""
+def _edge_peak(number, patch, third, ax, ay, az, ex, ey, ez, length, nx, ny, nz, apart, solid, hulls, reach,
+               tiny, work_feature, disc, rows, count):  # fmt: skip
+    """Rows of the edge from (a) along (e) that touches along (n); `third` is their third tag."""
     gap = apart - solid.radius
     points = solid_feature(solid, hulls, nx, ny, nz, work_feature, 0)
     feature = work_feature.points[0]
@@ -373,7 +388,6 @@ def _edge_peak(number, patch, ax, ay, az, ex, ey, ez, length, nx, ny, nz, apart,
                 at_begin = at_end = apart
     over = tiny if apart > 0.0 else _SLACK * tiny
     missed = begin > end + tiny or begin > length + over or end < -over
-    weak = 0
     if missed or min(at_begin, at_end) > apart + tiny:
         # a rim that only grazes the edge: its lowest point alone, if that is over the edge
         x, y, z, _ = support(solid, hulls, -nx, -ny, -nz, 0)
@@ -388,17 +402,17 @@ def _edge_peak(number, patch, ax, ay, az, ex, ey, ez, length, nx, ny, nz, apart,
         elif missed:
             return count
         else:
-            weak = WEAK
+            third = WEAK
     begin, end = min(max(begin, 0.0), length), min(max(end, 0.0), length)
     at_begin, at_end = max(at_begin, apart), max(at_end, apart)
     if at_begin - solid.radius <= reach:
         count = add_row(
-            rows, count, OF_EDGE, patch, weak, number,
+            rows, count, OF_EDGE, patch, third, number,
             ax + begin * ex, ay + begin * ey, az + begin * ez, nx, ny, nz, at_begin - solid.radius, gap,
         )  # fmt: skip
     if end - begin > tiny and at_end - solid.radius <= reach:
         count = add_row(
-            rows, count, OF_EDGE, patch, weak, number | 1,
+            rows, count, OF_EDGE, patch, third, number | 1,
             ax + end * ex, ay + end * ey, az + end * ez, nx, ny, nz, at_end - solid.radius, gap,
         )  # fmt: skip
     return count
