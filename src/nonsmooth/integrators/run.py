@@ -198,8 +198,8 @@ class RunCertificate:
         )
 
     def _of_contacts(self) -> str:
-        """What the check of the contacts found; nothing where it was switched off or had nothing to do."""
-        said = ""
+        """What the check of the contacts found; nothing where there were no contacts."""
+        said = f"; 0 of {self.contacts} contacts checked" if self.contacts else ""
         if self.contacts_checked:
             said = (
                 f"; {self.contacts_checked} of {self.contacts} contacts checked, largest gap error "

@@ -72,6 +72,9 @@ def _verdict(certificate: RunCertificate) -> Text:
     if failed:
         missed = f"{failed} of {counted(steps, 'step')} missed the tolerance"
         verdict = Text.assemble((missed, BAD), f" {certificate.tolerance:g}")
+        if certificate.wrong_contact_steps:
+            wrong = f": contacts of {certificate.wrong_contact_steps} did not pass their check"
+            verdict = Text.assemble((f"{failed} of {counted(steps, 'step')} failed", BAD), wrong)
     if certificate.joints_held:
         return verdict
     opening = f"{certificate.largest_joint_error:.2g} m or rad"

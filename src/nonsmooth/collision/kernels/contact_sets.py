@@ -9,7 +9,7 @@
 import math
 
 from nonsmooth._jit import inner_kernel
-from nonsmooth.collision.kernels.mesh_features import ASKED_FOR, OF_EDGE, OF_VERTEX, OUTSIDE, WEAK
+from nonsmooth.collision.kernels.mesh_features import ASKED_FOR, OF_EDGE, OUTSIDE, WEAK
 
 _OPEN, _DROPPED, _KEPT, _DONE = 0, 1, 2, 3  # states
 NEARLY = 5e-5  # one less the cosine of 0.01 rad: a patch that lies along the solid's face but for a tilt
@@ -93,21 +93,22 @@ def choose_directions(spots, tags, plane, count, radius, tiny):
     for i in range(count):
         if tags[i, 0] != 0:
             tags[i, 3] = _DROPPED if tags[i, 3] == _DONE else _KEPT
-    _lean_on_vertices(spots, tags, plane, count, radius, tiny)
+    _lean_on_others(spots, tags, plane, count, radius, tiny)
 
 
 @inner_kernel
-def _lean_on_vertices(spots, tags, plane, count, radius, tiny):
-    """Give edges that lie along the solid but for a tilt the direction of the vertex at their end."""
+def _lean_on_others(spots, tags, plane, count, radius, tiny):
+    """Give edges that lie along the solid but for a tilt the direction of the vertex or edge at their end."""
     for i in range(count):
         if tags[i, 2] != WEAK or tags[i, 3] != _KEPT:
             continue
         best = -1
         for j in range(count):
             if (
-                tags[j, 0] == OF_VERTEX
+                tags[j, 0] != 0
                 and tags[j, 2] != OUTSIDE
-                and plane[j, 3] >= plane[i, 3]
+                and tags[j, 2] != WEAK
+                and plane[j, 3] >= plane[i, 3] - tiny
                 and _dot(spots, i, j) > 1.0 - NEARLY
                 and abs(_above(spots, i, j)) <= tiny
                 and (best < 0 or plane[j, 3] > plane[best, 3])
