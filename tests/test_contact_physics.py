@@ -508,3 +508,16 @@ def test_bullet_that_misses_flies_on(bullet: str, wall: str, speed: float) -> No
         body = BULLETS[bullet](system, {"mass": 0.01, "position": place, "velocity": speed * way})
         run = ns.simulate(system, 0.05, 0.01)
         np.testing.assert_allclose(run.system.linear_velocity[body], speed * way, rtol=0.0, atol=1e-9 * speed)
+
+
+def test_boxes_far_away_hide_no_contact() -> None:
+    # Neighbours hide contacts at seams only if they do not move against one another.
+    system = System()
+    system.add_plane()
+    system.add_sphere(0.1, mass=1.0, position=(0.0, 0.0, 1.0))
+    for x in (50.0, 60.0):
+        system.add_box((0.2, 0.2, 0.2), mass=1.0, position=(x, 0.0, 0.1))
+    run = ns.simulate(system, 0.6, 0.005, contact_check="all")
+    assert run.certificate.failed == 0
+    assert run.certificate.late_contacts == 0
+    assert run.certificate.largest_penetration < 1e-6

@@ -363,3 +363,18 @@ def test_a_mesh_that_crosses_itself_is_found_and_works():
     assert self_intersections(TriangleSurface(*finer(*CUBE))) == 0
     spots, _ = Scene([surface]).contacts(0, solid_at(SPHERE, (0, 0, 0), 0.2, (-0.2, -0.1, 0.7 - 1e-6)))
     assert np.abs(spots[0, 3:] - [0, 0, 1, -1e-6]).max() < 1e-12
+
+
+def test_a_mesh_cube_above_a_slab_does_not_overlap_it():
+    scene = Scene([TriangleSurface(*hull(0.2 * CORNERS))])
+    slab = solid_at(BOX, (4.0, 4.0, 0.5), 0.0, (0.0, 0.0, -0.5))
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        axes = np.ascontiguousarray(turn(rng.normal(size=3) * 2.0))
+        lowest = (0.2 * CORNERS @ axes.T)[:, 2].min()
+        gap = 10.0 ** rng.uniform(-6, -1.5)
+        spots, _ = scene.contacts(0, slab, 0.5 * gap, (0.3, 0.2, gap - lowest), axes)
+        assert len(spots) == 0
+        spots, _ = scene.contacts(0, slab, 1.5 * gap, (0.3, 0.2, gap - lowest), axes)
+        assert abs(spots[:, 6].min() - gap) < 1e-12
+        assert np.abs(spots[np.argmin(spots[:, 6]), 3:6] + [0, 0, 1]).max() < 1e-9
