@@ -252,6 +252,13 @@ def _of_both(s, count, w0, w1, w2):
     return (px, py, pz), (qx, qy, qz)
 
 
+@inlined_kernel
+def _length(a, b, sx, sy, sz):
+    """Distance of two points of which the second is shifted."""
+    x, y, z = b[0] - a[0] + sx, b[1] - a[1] + sy, b[2] - a[2] + sz
+    return math.sqrt(x * x + y * y + z * z)
+
+
 @inner_kernel
 def distance(p, q, hulls, hints, s, count, x, y, z, sx, sy, sz, limit, error):
     """Search for the point of M + (sx, sy, sz) nearest to the origin.
@@ -284,7 +291,8 @@ def distance(p, q, hulls, hints, s, count, x, y, z, sx, sy, sz, limit, error):
                 if count == 0:
                     at_p, at_q, way = (px, py, pz), (qx, qy, qz), (mx + sx, my + sy, mz + sz)
                 return BEYOND, count, best, most, at_p, at_q, way
-        if least - most <= error:
+        if least - most <= error and _length(at_p, at_q, sx, sy, sz) - most <= 4.0 * error:
+            # the foot on a narrow triangle may be beside it, but the two points are of the cores
             return APART, count, best, most, at_p, at_q, way
         for i in range(count):
             if s[i, 0] == mx and s[i, 1] == my and s[i, 2] == mz:

@@ -223,7 +223,10 @@ def separation(p, q, hulls, reach, work):
     best = (apart, nx, ny, nz)
     if end == BEYOND:
         return apart - radii, nx, ny, nz, at_p[0], at_p[1], at_p[2], at_q[0], at_q[1], at_q[2]
-    least = math.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2])
+    x, y, z = at_q[0] - at_p[0], at_q[1] - at_p[1], at_q[2] - at_p[2]
+    least = max(
+        math.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]), math.sqrt(x * x + y * y + z * z)
+    )
     curved = _curved(p.kind) or _curved(q.kind)
     proven = end == APART or (end == STALLED and curved and least - apart < _GAIN * size)
     if curved and end == STALLED and apart > margin:
