@@ -130,7 +130,7 @@ def _triangles(shape: Any) -> Floats:
 
 
 def make_surfaces(table: ShapeTable) -> Surfaces:
-    """Triangles of all meshes and height fields, with boxes around each so many of them."""
+    """Triangles of all meshes and height fields, with a box around each block of them."""
     of_shape = np.full(len(table), -1, dtype=np.int64)
     known: dict[int, int] = {}
     corners, boxes, large = [np.empty((0, 9))], [np.empty((0, 6))], [np.empty((0, 6))]

@@ -55,7 +55,7 @@ def numbers_of(system: System, scheme: str = "stabilised") -> dict[str, str]:
     """Names and units of the numbers of this system's steps.
 
     Without joints there is no joint error, without restitution there are no impacts, and the work of flight
-    is told where there are impacts, and in the scheme "ballistic". Recordings have these numbers and no
+    is reported if there are impacts, and in the scheme "ballistic". Recordings have these numbers and no
     others, so that older ones of systems without restitution can be continued.
     """
     bounces = bool(system.materials.pair_table().restitution.any())

@@ -25,7 +25,7 @@ APART, BEYOND, INSIDE, STALLED = range(4)
 
 _STEPS = 100
 _FEW = 24
-"""Hulls of at most so many vertices are searched whole."""
+"""Largest number of vertices for which a hull is searched whole."""
 
 
 @inner_kernel

@@ -88,7 +88,7 @@ def find_hidden(contacts, first, order, shapes, group, hulls, centre, axes, leve
     Shapes of one `group` (s,) do not move against one another.
 
     `order` lists for every shape s, from `first`[s] on, 2 c + side of the contacts that it takes part in.
-    `faces` (f,) is scratch: at most so many planes of faces are looked at for one shape.
+    `faces` (f,) is scratch: its length is the largest number of face planes that are tested for one shape.
     """
     count = 0
     for c in range(hidden.shape[0]):
