@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._packed import Packed
 from nonsmooth.collision import _narrow_kernels as narrow
 from nonsmooth.collision.contacts import Contacts, Floats, Indices, Rooms
 from nonsmooth.collision.kernels import rays
-from nonsmooth.collision.kernels.mesh_work import MeshWork
 from nonsmooth.collision.kernels.mesh_work import make_work as mesh_work
 from nonsmooth.collision.kernels.nearest import nearest
 from nonsmooth.collision.kernels.support_features import ManifoldWork
@@ -42,7 +42,9 @@ class NarrowPhase:
 
     def __init__(self, table: ShapeTable, materials: PairTable) -> None:
         pieces = pieces_of(table)
-        self.hulls, self._meshes, self._outlines = pieces.hulls, pieces.meshes, pieces.outlines
+        self._tables = pieces.hulls
+        self.hulls, self._meshes = Packed(pieces.hulls), Packed(pieces.meshes)
+        self._outlines = Packed(pieces.outlines)
         self.shapes = narrow.Shapes(
             np.column_stack([table.body, table.kind, table.material, pieces.row]).astype(np.int32),
             table.size.copy(),
@@ -56,10 +58,10 @@ class NarrowPhase:
         self._scratch = narrow.Scratch(
             np.empty((12, 7)), np.empty(12, np.int64), np.empty((2, 12, 3)), np.empty((2, 12), np.int64)
         )
-        self._work = Work(separation_work(self.hulls), manifold_work(self.hulls))
+        self._work = Packed(Work(separation_work(pieces.hulls), manifold_work(pieces.hulls)))
         self._spots, self._marks = _spots(len(self._work.manifold.found))
         self._surface = np.isin(table.kind, (MESH, HEIGHT_FIELD))
-        self._surface_work: MeshWork | None = None
+        self._surface_work: Packed | None = None
         self._surface_spots, self._surface_marks = _spots(0)
 
     def contacts(
@@ -137,7 +139,8 @@ class NarrowPhase:
     def _make_surface_work(self, rows: int) -> None:
         outline = int(np.diff(self._outlines.first).max(initial=0))
         rows = max(rows, outline)
-        self._surface_work = mesh_work(self.hulls, rows)._replace(feature=manifold_work(self.hulls, outline))
+        work = mesh_work(self._tables, rows)._replace(feature=manifold_work(self._tables, outline))
+        self._surface_work = Packed(work)
         self._surface_spots, self._surface_marks = _spots(rows)
 
     def distance(

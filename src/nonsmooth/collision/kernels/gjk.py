@@ -227,7 +227,7 @@ def nearest(s, count, sx, sy, sz):
 
 
 @inlined_kernel
-def _of_both(s, count, w0, w1, w2):
+def points_of_both(s, count, w0, w1, w2):
     """The points of p and of q at the simplex's nearest point.
 
     Weights of a narrow triangle are inexact: each point is a mean of its own, so that one of them, if it is
@@ -260,6 +260,35 @@ def _length(a, b, sx, sy, sz):
 
 
 @inner_kernel
+def nearest_face(s):
+    """Unit normal, inwards, of the face of a simplex of four points that the origin is nearest to.
+
+    Where the origin is hardly inside M, it is hardly inside the simplex: the normal is about M's own there.
+    """
+    least = math.inf
+    best = (0.0, 0.0, 1.0)
+    for left_out in range(4):
+        a = 1 if left_out == 0 else 0
+        b = 2 if left_out <= 1 else 1
+        c = 3 if left_out <= 2 else 2
+        ux, uy, uz = s[b, 0] - s[a, 0], s[b, 1] - s[a, 1], s[b, 2] - s[a, 2]
+        wx, wy, wz = s[c, 0] - s[a, 0], s[c, 1] - s[a, 1], s[c, 2] - s[a, 2]
+        x, y, z = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
+        square = x * x + y * y + z * z
+        if square == 0.0:
+            continue
+        scale = 1.0 / math.sqrt(square)
+        inner = s[left_out]
+        if x * (inner[0] - s[a, 0]) + y * (inner[1] - s[a, 1]) + z * (inner[2] - s[a, 2]) < 0.0:
+            scale = -scale
+        x, y, z = scale * x, scale * y, scale * z
+        depth = -(x * s[a, 0] + y * s[a, 1] + z * s[a, 2])
+        if depth < least:
+            least, best = depth, (x, y, z)
+    return best
+
+
+@inlined_kernel
 def distance(p, q, hulls, hints, s, count, x, y, z, sx, sy, sz, limit, error):
     """Search for the point of M + (sx, sy, sz) nearest to the origin.
 
@@ -275,7 +304,7 @@ def distance(p, q, hulls, hints, s, count, x, y, z, sx, sy, sz, limit, error):
         count, w0, w1, w2, x, y, z = nearest(s, count, sx, sy, sz)
         if count == 4:
             return INSIDE, count, best, most, at_p, at_q, way
-        (at_p, at_q), way = _of_both(s, count, w0, w1, w2), (x, y, z)
+        (at_p, at_q), way = points_of_both(s, count, w0, w1, w2), (x, y, z)
         least = math.sqrt(x * x + y * y + z * z)
     length = math.sqrt(x * x + y * y + z * z)
     for _ in range(_STEPS):
@@ -307,5 +336,5 @@ def distance(p, q, hulls, hints, s, count, x, y, z, sx, sy, sz, limit, error):
         if length >= least:
             return STALLED, count, best, most, at_p, at_q, way
         least = length
-        (at_p, at_q), way = _of_both(s, count, w0, w1, w2), (x, y, z)
+        (at_p, at_q), way = points_of_both(s, count, w0, w1, w2), (x, y, z)
     return STALLED, count, best, most, at_p, at_q, way

@@ -10,8 +10,25 @@ features (`polytopes`) or by parts of the sphere (`spheres`).
 import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
-from nonsmooth.collision.kernels.ascent import CLIMBS, POINTS_OFF, ROUNDING, ascend, ascend_far
-from nonsmooth.collision.kernels.gjk import APART, BEYOND, INSIDE, STALLED, distance, probe, separation_along
+from nonsmooth.collision.kernels.ascent import (
+    CLIMBS,
+    GAIN,
+    POINTS_OFF,
+    ROUNDING,
+    ascend,
+    ascend_far,
+    is_curved,
+)
+from nonsmooth.collision.kernels.gjk import (
+    APART,
+    BEYOND,
+    INSIDE,
+    STALLED,
+    distance,
+    nearest_face,
+    probe,
+    separation_along,
+)
 from nonsmooth.collision.kernels.polytopes import add_cut, open_edges, small_faces, try_edges, try_faces
 from nonsmooth.collision.kernels.solids import (
     BOX,
@@ -27,8 +44,6 @@ from nonsmooth.collision.kernels.spheres import search_sphere
 
 _MARGIN = 1e-2
 """Part of the smaller core by which a moved pair is apart."""
-_GAIN = 1e-13
-"""Part of the size by which another direction must be better to be looked for."""
 _ANGLE = 3e-7
 """Angle in rad to which the best direction of cores that are apart is found."""
 _ALIGNED, _NEAR = 1e-10, 1e-3
@@ -61,11 +76,6 @@ def extent(solid, work):
             r[0, 2] * r[0, 2] + r[1, 2] * r[1, 2] + r[2, 2] * r[2, 2],
         )
     )
-
-
-@inlined_kernel
-def _curved(kind):
-    return kind in (CYLINDER, CONE, ELLIPSOID)
 
 
 @inner_kernel
@@ -152,17 +162,31 @@ def _best_of_all(p, q, hulls, work, rows, best, way, size, margin):
         cuts = add_cut(p, q, work, cuts, work.simplex[i, 0], work.simplex[i, 1], work.simplex[i, 2])
     _, mx, my, mz = separation_along(p, q, hulls, work.hints, -best[1], -best[2], -best[3])
     cuts = add_cut(p, q, work, cuts, mx, my, mz)
-    gain = _GAIN * size
+    gain = GAIN * size
     cuts, found = _try_faces(p, p, q, hulls, work, 0, cuts, best, gain)
     cuts, found = _try_faces(q, p, q, hulls, work, 1, cuts, found, gain)
-    if _curved(p.kind) or _curved(q.kind):
+    if is_curved(p.kind) or is_curved(q.kind):
         if found[0] > best[0]:
-            _, found, _, _, way = ascend(p, q, hulls, work, 0, found, size, margin, CLIMBS)
+            _, found, _, _, way, _ = ascend(p, q, hulls, work, 0, found, size, margin, CLIMBS)
         return search_sphere(p, q, hulls, work, cuts, found, way, size, margin)
     p_edges = _open_edges(p, hulls, work, 0, cuts, found[0] + gain)
     q_edges = _open_edges(q, hulls, work, 1, cuts, found[0] + gain) if p_edges > 0 else 0
     _, found = try_edges(p, q, hulls, work, p_edges, q_edges, cuts, found, gain)
     return found
+
+
+@inner_kernel
+def _searched(p, q, hulls, work, rows, best, at_p, at_q, of_m, size, margin):
+    """The best direction and its points by a search over all directions, from the best one near by."""
+    if best[0] > GAIN * size:
+        rows, found, near_p, near_q, _, _ = ascend_far(p, q, hulls, work, best, size, margin)
+        if found[0] > best[0] + ROUNDING * size:
+            best, at_p, at_q = found, near_p, near_q
+    if best[0] < -GAIN * size:
+        found = _best_of_all(p, q, hulls, work, rows, best, of_m, size, margin)
+        if found[0] > best[0] + ROUNDING * size:
+            _, best, at_p, at_q, _, _ = ascend(p, q, hulls, work, 0, found, size, margin, CLIMBS)
+    return best, at_p, at_q
 
 
 @inlined_kernel
@@ -227,28 +251,23 @@ def separation(p, q, hulls, reach, work):
     least = max(
         math.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]), math.sqrt(x * x + y * y + z * z)
     )
-    curved = _curved(p.kind) or _curved(q.kind)
-    proven = end == APART or (end == STALLED and curved and least - apart < _GAIN * size)
+    curved = is_curved(p.kind) or is_curved(q.kind)
+    proven = end == APART or (end == STALLED and curved and least - apart < GAIN * size)
     if curved and end == STALLED and apart > margin:
         proven = True
         if 2.0 * (least - apart) > _ANGLE * _ANGLE * apart:
             # the bounds allow for a turn: still farther apart, the best direction is better defined
-            _, best, at_p, at_q, _ = ascend(p, q, hulls, work, 0, best, size, 2.0 * apart, CLIMBS)
-    if not proven or least < _GAIN * size:
-        # of polytopes in overlap, the search over all directions does not need the best one near by
-        climbs = 1 if end == INSIDE and not curved else CLIMBS
+            _, best, at_p, at_q, _, _ = ascend(p, q, hulls, work, 0, best, size, 2.0 * apart, CLIMBS)
+    if not proven or least < GAIN * size:
+        if end == INSIDE and rows == 4:
+            x, y, z = nearest_face(work.simplex)
+            now, _, _, _ = separation_along(p, q, hulls, work.hints, x, y, z)
+            if now > apart:
+                best = (now, x, y, z)
         rows = rows if end == INSIDE else 0
-        rows, best, at_p, at_q, of_m = ascend(p, q, hulls, work, rows, best, size, margin, climbs)
-        if climbs == 1 and best[0] >= -_GAIN * size:
-            rows, best, at_p, at_q, of_m = ascend(p, q, hulls, work, rows, best, size, margin, CLIMBS)
-        if best[0] > _GAIN * size:
-            rows, found, near_p, near_q, _ = ascend_far(p, q, hulls, work, best, size, margin)
-            if found[0] > best[0] + ROUNDING * size:
-                best, at_p, at_q = found, near_p, near_q
-        if best[0] < -_GAIN * size:
-            found = _best_of_all(p, q, hulls, work, rows, best, of_m, size, margin)
-            if found[0] > best[0] + ROUNDING * size:
-                _, best, at_p, at_q, _ = ascend(p, q, hulls, work, 0, found, size, margin, CLIMBS)
+        rows, best, at_p, at_q, of_m, proven = ascend(p, q, hulls, work, rows, best, size, margin, CLIMBS)
+        if not proven:
+            best, at_p, at_q = _searched(p, q, hulls, work, rows, best, at_p, at_q, of_m, size, margin)
     separation_along(p, q, hulls, work.hints, best[1], best[2], best[3])
     put, best = _snapped(p, p, q, hulls, work, 0, best, size)
     if not put:

@@ -149,7 +149,7 @@ def search_sphere(p, q, hulls, work, cuts, best, way, size, margin):
             if apart > found[0]:
                 found = (apart, nx, ny, nz)
         if found[0] > best[0]:
-            _, best, _, _, (mx, my, mz) = ascend_far(p, q, hulls, work, found, size, margin)
+            _, best, _, _, (mx, my, mz), _ = ascend_far(p, q, hulls, work, found, size, margin)
             target = best[0] + error
             of_peaks = min(of_peaks + 1, _OF_PEAKS)
             _set(points, of_peaks - 1, mx, my, mz)
