@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.collision.contacts import Floats
-from nonsmooth.collision.kernels.solids import Hulls
+from nonsmooth.collision.kernels.solids import CELLS_ACROSS, Hulls
 
 Numbers = NDArray[np.int64]
 
@@ -53,7 +53,19 @@ def pack(solids: list[Faces]) -> Hulls:
         _stacked([solid.edges for solid in solids], (0, 4), np.int64),
         np.concatenate([*neighbour_first, first[-1:, 4]]).astype(np.int64),
         _stacked([solid.neighbours for solid in solids], (0,), np.int64),
+        _stacked([_starts(solid.vertices)[None] for solid in solids], (0, 6 * CELLS_ACROSS**2), np.int64),
     )
+
+
+def _starts(vertices: Floats) -> Numbers:
+    """The vertex farthest along the middle of each cell of a cube: sides x, y, z, −x, −y, −z."""
+    middles = (2.0 * np.arange(CELLS_ACROSS) + 1.0) / CELLS_ACROSS - 1.0
+    u, v = (grid.ravel() for grid in np.meshgrid(middles, middles, indexing="ij"))
+    one = np.ones_like(u)
+    sides = [np.column_stack(columns) for columns in ((one, u, v), (u, one, v), (u, v, one))]
+    sides += [side * np.where(np.arange(3) == axis, -1.0, 1.0) for axis, side in enumerate(sides)]
+    farthest = [int(np.argmax(vertices @ way)) for side in sides for way in side]
+    return np.array(farthest, dtype=np.int64)
 
 
 def _stacked(parts: list[NDArray], shape: tuple[int, ...], dtype: type = np.float64) -> NDArray:  # type: ignore[type-arg]

@@ -15,6 +15,7 @@ from nonsmooth.collision.kernels.solids import (
     CONVEX_HULL,
     SPHERE,
     TRIANGLE,
+    hull_support,
     local_support,
     to_local,
     to_world,
@@ -24,31 +25,6 @@ APART, BEYOND, INSIDE, STALLED = range(4)
 """How a search ends: nearest point proven, farther than asked for, origin in M, no progress."""
 
 _STEPS = 100
-_FEW = 24
-"""Largest number of vertices for which a hull is searched whole."""
-
-
-@inner_kernel
-def _climb(vertices, neighbour_first, neighbours, first, end, x, y, z, start):
-    """Vertex of a hull farthest along (x, y, z): up along edges from `start`, all of a small hull."""
-    if end - first <= _FEW:
-        best, most = first, -math.inf
-        for i in range(first, end):
-            height = x * vertices[i, 0] + y * vertices[i, 1] + z * vertices[i, 2]
-            if height > most:
-                best, most = i, height
-        return best - first
-    best = first + start
-    most = x * vertices[best, 0] + y * vertices[best, 1] + z * vertices[best, 2]
-    at = -1
-    while at != best:
-        at = best
-        for k in range(neighbour_first[at], neighbour_first[at + 1]):
-            i = first + neighbours[k]
-            height = x * vertices[i, 0] + y * vertices[i, 1] + z * vertices[i, 2]
-            if height > most:
-                best, most = i, height
-    return best - first
 
 
 @inlined_kernel
@@ -69,9 +45,8 @@ def _support(solid, hulls, x, y, z, start):
         return solid.x + r[0, k], solid.y + r[1, k], solid.z + r[2, k], start
     lx, ly, lz = to_local(r, x, y, z)
     if solid.kind == CONVEX_HULL:
-        first, end = hulls.first[solid.hull, 0], hulls.first[solid.hull + 1, 0]
-        start = _climb(hulls.vertices, hulls.neighbour_first, hulls.neighbours, first, end, lx, ly, lz, start)
-        i = first + start
+        start = hull_support(hulls, solid.hull, lx, ly, lz)
+        i = hulls.first[solid.hull, 0] + start
         px, py, pz = hulls.vertices[i, 0], hulls.vertices[i, 1], hulls.vertices[i, 2]
     elif solid.kind == BOX:
         px, py, pz = math.copysign(solid.a, lx), math.copysign(solid.b, ly), math.copysign(solid.c, lz)

@@ -39,6 +39,7 @@ from nonsmooth.collision.kernels.solids import (
     ELLIPSOID,
     SPHERE,
     TRIANGLE,
+    to_world,
 )
 from nonsmooth.collision.kernels.spheres import search_sphere
 
@@ -155,6 +156,24 @@ def _try_faces(solid, p, q, hulls, work, side, cuts, found, gain):
 
 
 @inner_kernel
+def _add_neighbours(solid, p, q, hulls, work, side, cuts, mx, my, mz):
+    """Cuts beside the point m of M: one core's vertex in it replaced by each of its neighbours.
+
+    Where a corner of M is near the origin, they rule out all directions but those of the faces around it.
+    """
+    if solid.kind != CONVEX_HULL:
+        return cuts
+    first, v = hulls.first[solid.hull, 0], hulls.vertices
+    i = first + work.hints[side]
+    sign = 2.0 * side - 1.0
+    for k in range(hulls.neighbour_first[i], hulls.neighbour_first[i + 1]):
+        j = first + hulls.neighbours[k]
+        x, y, z = to_world(solid.axes, v[j, 0] - v[i, 0], v[j, 1] - v[i, 1], v[j, 2] - v[i, 2])
+        cuts = add_cut(p, q, work, cuts, mx + sign * x, my + sign * y, mz + sign * z)
+    return cuts
+
+
+@inner_kernel
 def _best_of_all(p, q, hulls, work, rows, best, way, size, margin):
     """The best direction in overlap, given one that is the best near by, its simplex and its point of M."""
     cuts = 0
@@ -162,6 +181,9 @@ def _best_of_all(p, q, hulls, work, rows, best, way, size, margin):
         cuts = add_cut(p, q, work, cuts, work.simplex[i, 0], work.simplex[i, 1], work.simplex[i, 2])
     _, mx, my, mz = separation_along(p, q, hulls, work.hints, -best[1], -best[2], -best[3])
     cuts = add_cut(p, q, work, cuts, mx, my, mz)
+    _, mx, my, mz = separation_along(p, q, hulls, work.hints, best[1], best[2], best[3])
+    cuts = _add_neighbours(p, p, q, hulls, work, 0, cuts, mx, my, mz)
+    cuts = _add_neighbours(q, p, q, hulls, work, 1, cuts, mx, my, mz)
     gain = GAIN * size
     cuts, found = _try_faces(p, p, q, hulls, work, 0, cuts, best, gain)
     cuts, found = _try_faces(q, p, q, hulls, work, 1, cuts, found, gain)

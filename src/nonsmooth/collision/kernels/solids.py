@@ -18,6 +18,11 @@ from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 SPHERE, HALF_SPACE, BOX, CAPSULE, CYLINDER, ELLIPSOID, CONVEX_HULL, MESH, HEIGHT_FIELD, CONE = range(10)
 TRIANGLE = 100  # a triangle of a mesh or a height field; no shape of its own
 
+FEW_VERTICES = 24
+"""Largest number of vertices for which a hull is searched whole."""
+CELLS_ACROSS = 6
+"""Cells along each side of the cube of directions whose farthest vertices are kept."""
+
 
 class Solid(NamedTuple):
     """A convex core in the world.
@@ -51,6 +56,7 @@ class Hulls(NamedTuple):
     )  # (E, 4) int64: two vertices; the face on the left of the way between them, on the right
     neighbour_first: np.ndarray  # (V + 1,) int64, counted over all hulls
     neighbours: np.ndarray  # (N,) int64: vertices that share an edge with each vertex
+    starts: np.ndarray  # (g, 6 CELLS_ACROSS²) int64: farthest vertex along each cell of a cube
 
 
 @inlined_kernel
@@ -73,31 +79,45 @@ def to_world(axes, x, y, z):
     )
 
 
+@inlined_kernel
+def _start(hulls, hull, x, y, z):
+    """A vertex near the one farthest along (x, y, z): by the cell of a cube that the direction leads to."""
+    axis, most, u, v = 0, x, y, z
+    if abs(y) > abs(most):
+        axis, most, u, v = 1, y, x, z
+    if abs(z) > abs(most):
+        axis, most, u, v = 2, z, x, y
+    if most < 0.0:
+        axis += 3
+    scale = 0.5 * CELLS_ACROSS / abs(most) if most != 0.0 else 0.0
+    i = min(int(scale * u + 0.5 * CELLS_ACROSS), CELLS_ACROSS - 1)
+    j = min(int(scale * v + 0.5 * CELLS_ACROSS), CELLS_ACROSS - 1)
+    return hulls.starts[hull, (axis * CELLS_ACROSS + i) * CELLS_ACROSS + j]
+
+
 @inner_kernel
-def hull_support(hulls, hull, x, y, z, start):
-    """Number of the vertex farthest along (x, y, z): up along edges from `start`; of a few, all are tried."""
+def hull_support(hulls, hull, x, y, z):
+    """Number of the vertex farthest along (x, y, z): of a few, all are tried; else up along edges."""
     first, end = hulls.first[hull, 0], hulls.first[hull + 1, 0]
     v = hulls.vertices
-    if end - first <= 32:
-        best, most = 0, -math.inf
+    if end - first <= FEW_VERTICES:
+        best, most = first, -math.inf
         for i in range(first, end):
             height = x * v[i, 0] + y * v[i, 1] + z * v[i, 2]
             if height > most:
-                best, most = i - first, height
-        return best
-    best = start
-    i = first + best
-    most = x * v[i, 0] + y * v[i, 1] + z * v[i, 2]
-    climbing = True
-    while climbing:
-        climbing = False
-        at = first + best
+                best, most = i, height
+        return best - first
+    best = first + _start(hulls, hull, x, y, z)
+    most = x * v[best, 0] + y * v[best, 1] + z * v[best, 2]
+    at = -1
+    while at != best:
+        at = best
         for k in range(hulls.neighbour_first[at], hulls.neighbour_first[at + 1]):
             i = first + hulls.neighbours[k]
             height = x * v[i, 0] + y * v[i, 1] + z * v[i, 2]
             if height > most:
-                best, most, climbing = i - first, height, True
-    return best
+                best, most = i, height
+    return best - first
 
 
 @kernel
@@ -144,7 +164,7 @@ def support(solid, hulls, x, y, z, start):
     lx, ly, lz = to_local(solid.axes, x, y, z)
     vertex = 0
     if solid.kind == CONVEX_HULL:
-        vertex = hull_support(hulls, solid.hull, lx, ly, lz, start)
+        vertex = hull_support(hulls, solid.hull, lx, ly, lz)
         i = hulls.first[solid.hull, 0] + vertex
         px, py, pz = hulls.vertices[i, 0], hulls.vertices[i, 1], hulls.vertices[i, 2]
     else:

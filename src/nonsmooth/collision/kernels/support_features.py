@@ -125,7 +125,7 @@ def _hull_feature(hulls, hull, x, y, z):
     The edge of least slope at the support vertex is part of every line or area of contact, which the face
     most along the direction need not be; of its two faces the one more along the direction is taken.
     """
-    top = hull_support(hulls, hull, x, y, z, 0)
+    top = hull_support(hulls, hull, x, y, z)
     first = hulls.first[hull, 0]
     v = hulls.vertices
     i = first + top
