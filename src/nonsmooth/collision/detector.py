@@ -55,8 +55,7 @@ class Detector:
         )
         self._led = system.fixed | _jointed(system)
         self._hasty = np.zeros(self._bodies, dtype=bool)
-        self._least = np.full(self._bodies, np.inf)
-        np.minimum.at(self._least, table.body, self._narrow.inner)
+        self._least = self._narrow.least_radii(self._bodies)
         self._still = np.zeros((self._bodies, 3)), np.zeros(self._bodies)
         self._reach = np.empty(self._bodies)
         self._centre, self._axes = np.empty((count, 4)), np.empty((count, 3, 3))
@@ -98,22 +97,20 @@ class Detector:
         """Whether the last call of `detect` left pairs without contacts because they have to be followed."""
         return bool(self._hasty.any())
 
-    def meetings(
-        self, position: Floats, quaternion: Floats, displacement: Floats, rotation: Floats, radius: Floats
-    ) -> tuple[Indices, Floats] | None:
+    def is_fast(self, displacement: Floats, turn: Floats) -> bool:
+        """Whether `meetings` may find any: cheap, for every step; arguments as for `detect`."""
+        return bool(any_fast(displacement, turn, self._hasty, self._least))
+
+    def meetings(self, course: Course, quaternion: Floats, turn: Floats) -> tuple[Indices, Floats] | None:
         """Pairs of bodies (k, 2) that meet on their ways in a step, and after which part (k,) of it.
 
-        Bodies move by `displacement` (n, 3) in m and turn by `rotation` (n, 3) in rad, world frame; `radius`
-        (n,) is that of their surface about their centres. Ways are followed of pairs that are fast, and of
-        those that the last call of `detect` left without contacts for that reason. None if there are none.
+        `turn` (n,) is as for `detect`. Ways are followed of pairs that are fast, and of those that the last
+        call of `detect` left without contacts for that reason. None if nothing meets.
         """
-        turn = np.linalg.norm(rotation, axis=1) * radius
-        if not any_fast(displacement, turn, self._hasty, self._least):
-            return None
-        pairs = self.candidates(position, quaternion, displacement, turn)
+        displacement = course.displacement
+        pairs = self.candidates(course.position, quaternion, displacement, turn)
         chosen = np.empty(len(pairs), dtype=np.int8)
         followed(pairs, self._narrow.shapes, self._motion(displacement, turn), chosen)
-        course = Course(position, displacement, rotation, radius)
         met, parts = [], []
         for kind in (1, 2):
             of_kind = pairs[chosen == kind]

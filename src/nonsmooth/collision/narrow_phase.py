@@ -143,6 +143,19 @@ class NarrowPhase:
         self._surface_work = mesh_work(self.hulls, rows)._replace(feature=manifold_work(self.hulls, outline))
         self._surface_spots, self._surface_marks = _spots(rows)
 
+    def least_radii(self, bodies: int) -> Floats:
+        """Least inner radius (n,) of each body's shapes: if a pair is fast, one of its bodies is by this.
+
+        Pairs with a mesh have the other shape's radius alone, half for each of the two.
+        """
+        inner = self.inner
+        if self._surface.any():
+            smallest = float(np.min(inner[~self._surface], initial=np.inf))
+            inner = 0.5 * np.where(self._surface, smallest, inner)
+        least = np.full(bodies, np.inf)
+        np.minimum.at(least, self.shapes.tags[:, 0], inner)
+        return least
+
     def meetings(
         self, pairs: Indices, on_surface: bool, centre: Floats, axes: Floats, course: covering.Course,
         turn: Floats, margin: float,

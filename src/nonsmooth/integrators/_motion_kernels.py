@@ -170,8 +170,10 @@ def reach(bodies, state, velocity, bounding_radius, step, displacement, turn):
 
 
 @kernel
-def ways(bodies, state, velocity, step, displacement, rotation):
-    """Fill the ways of all bodies in a step, and the vectors that they turn by, in the world frame."""
+def ways(bodies, state, velocity, radius, step, displacement, rotation, turn):
+    """Fill the ways of all bodies in a step, the vectors that they turn by, in the world frame, and how far
+    that moves points at their `radius`.
+    """
     for i in range(displacement.shape[0]):
         fixed = bodies.fixed[i]
         for k in range(3):
@@ -182,6 +184,8 @@ def ways(bodies, state, velocity, step, displacement, rotation):
         if fixed or not bodies.round_body[i]:
             w0, w1, w2 = turned(state.rotation, i, w0, w1, w2)
         rotation[i, 0], rotation[i, 1], rotation[i, 2] = step * w0, step * w1, step * w2
+        size = math.sqrt(w0 * w0 + w1 * w1 + w2 * w2)
+        turn[i] = step * size * radius[i] if size > 0.0 else 0.0
 
 
 @inlined_kernel

@@ -22,7 +22,7 @@ from nonsmooth.integrators import _impact_kernels as impact_kernels
 from nonsmooth.integrators import _motion_kernels as motion_kernels
 from nonsmooth.integrators import _step_kernels as kernels
 from nonsmooth.integrators._motion_kernels import Bodies, State
-from nonsmooth.integrators.constants import facet_angles
+from nonsmooth.integrators.constants import moving_hulls
 from nonsmooth.integrators.following import Following
 from nonsmooth.integrators.impacts import ImpactStep
 from nonsmooth.integrators.mechanism import Mechanism, RowState
@@ -64,7 +64,7 @@ class EulerStep:
         self._bodies, self._mass, self._mechanism = bodies, mass, mechanism
         self._step, self._options = step, options
         self._projected, self._ballistic = options.projected, options.scheme == "ballistic"
-        self._facet = facet_angles(system)
+        self._cornered = moving_hulls(system)
         self._impacts = ImpactStep(system, bodies, mechanism, step, options)
         pairs = np.asarray(mechanism.table.rows.bodies)
         self._held = np.zeros(len(bodies.mass), dtype=bool)
@@ -99,7 +99,7 @@ class EulerStep:
             motion_kernels.step_velocity(bodies, state, before)
         free_energy = float(motion_kernels.kinetic_energy(bodies, motion.velocity))
         push_out = 0.0 if self._projected else self._options.push_out_speed
-        rows = contact_rows(bodies, state, motion, contacts, h, push_out, self._facet)
+        rows = contact_rows(bodies, state, motion, contacts, h, push_out, self._cornered)
         if before is not None and self._ballistic:
             self._follow_parabola(rows, before)
         problem = step_problem(self._mass, motion, rows, contacts.friction, self._options.law, joints)

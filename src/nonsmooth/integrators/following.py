@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.detector import Detector
+from nonsmooth.collision.kernels.covering import Course
 from nonsmooth.integrators import _impact_kernels as impact_kernels
 from nonsmooth.integrators import _motion_kernels as motion_kernels
 from nonsmooth.integrators._motion_kernels import Bodies, State
@@ -31,6 +32,7 @@ class Following:
         self._bodies, self._detector, self._radius = bodies, detector, spin_radius(system)
         self._led = bodies.fixed | held
         self._displacement, self._rotation = np.zeros((2, system.count, 3))
+        self._turn = np.zeros(system.count)
 
     def parts(
         self, state: State, velocity: Floats, step: float, contacts: Contacts, impulses: Floats
@@ -40,10 +42,13 @@ class Following:
         `velocity` (n, 6) is that of the way, in the frames that a step is solved in; `impulses` (c, 3) are
         those of the contacts.
         """
-        motion_kernels.ways(self._bodies, state, velocity, step, self._displacement, self._rotation)
-        found = self._detector.meetings(
-            state.position, state.quaternion, self._displacement, self._rotation, self._radius
+        motion_kernels.ways(
+            self._bodies, state, velocity, self._radius, step, self._displacement, self._rotation, self._turn
         )
+        if not self._detector.is_fast(self._displacement, self._turn):
+            return None
+        course = Course(state.position, self._displacement, self._rotation, self._radius)
+        found = self._detector.meetings(course, state.quaternion, self._turn)
         if found is None:
             return None
         pairs, part = found
