@@ -8,7 +8,7 @@ from nonsmooth.integrators._motion_kernels import turned
 
 @kernel
 def turn_vertices(bodies, state, velocity, shapes, pairs, point, normal, cornered, step, gap, shift):
-    """Take vertices to where the free motion turns them in the step: gaps (c,), shifts R r − r (c, 2, 3) in m.
+    """Take vertices to where free motion turns them in the step: gaps (c,), shifts R r − r (c, 2, 3) in m.
 
     A vertex r that turning brings nearer is at R r at the end of the step. Its gap is linearised there and
     not at r: its arm is R r, and `gap` gets n·(R r − r) − h n·(ω × R r). Linearised at r, the vertex ahead
