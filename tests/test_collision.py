@@ -204,6 +204,9 @@ def test_balls_and_planes_that_touch_or_may_touch_in_the_step(seed, count, speed
                 gap = np.linalg.norm(apart) - radius[a - 2] - radius[b - 2]
                 normal = apart / np.linalg.norm(apart)
             later = gap + normal @ (displacement[b] - displacement[a]) - turn[a] - turn[b]
+            way = np.linalg.norm(displacement[b] - displacement[a]) + turn[a] + turn[b]
+            if a >= 2 and gap > margin and way > 0.5 * (radius[a - 2] + radius[b - 2]):
+                continue  # fast balls that are apart are followed on their way
             if min(gap, later) <= margin:
                 expected.append((a, b, gap, normal))
     assert contacts.shapes.tolist() == [[a, b] for a, b, _, _ in expected]

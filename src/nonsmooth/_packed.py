@@ -50,7 +50,9 @@ class Packed:
         if name.startswith("__") or name == "_fields_of":
             raise AttributeError(name)
         value = getattr(self._fields_of, name)
-        return value if isinstance(value, np.ndarray) else Packed(value)
+        if not isinstance(value, np.ndarray):
+            value = self.__dict__[name] = Packed(value)
+        return value
 
 
 def _add(fields: Any, rows: list[int]) -> PackedType:

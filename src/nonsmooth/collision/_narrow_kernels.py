@@ -12,6 +12,7 @@ from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision._ball_plane_kernels import plane_box, plane_capsule, sphere_box, sphere_capsule
 from nonsmooth.collision._box_box_kernels import UNDECIDED, box_box
 from nonsmooth.collision._capsule_kernels import capsule_capsule
+from nonsmooth.collision.kernels.fast_pairs import left_out
 
 SPHERE, HALF_SPACE, BOX, CAPSULE = 0, 1, 2, 3
 BODY, KIND, MATERIAL = 0, 1, 2  # columns of tags
@@ -36,6 +37,9 @@ class Motion(NamedTuple):
     displacement: np.ndarray  # (bodies, 3)
     turn: np.ndarray  # (bodies,)
     reach: np.ndarray  # (bodies,) the most that a gap can lose by one body, and half the margin
+    inner: np.ndarray  # (shapes,) inner radii, see `kernels.fast_pairs`
+    led: np.ndarray  # (bodies,) bool: prescribed motion or joints
+    hasty: np.ndarray  # (bodies,) bool, filled: bodies of pairs that are apart and whose ways are followed
 
 
 class Output(NamedTuple):
@@ -181,7 +185,10 @@ def touch(pairs, shapes, centre, axes, motion, scratch, out, later):
                 nx, ny, nz = nx / length, ny / length, nz / length
             else:
                 nx, ny, nz = 0.0, 0.0, 1.0
-            if counts(motion, shapes.tags[a, BODY], shapes.tags[b, BODY], gap, nx, ny, nz):
+            body_a, body_b = shapes.tags[a, BODY], shapes.tags[b, BODY]
+            if counts(motion, body_a, body_b, gap, nx, ny, nz):
+                if gap > motion.margin and left_out(motion, a, b, body_a, body_b):
+                    continue
                 middle = ra + 0.5 * gap
                 x, y, z = centre[a, 0] + middle * nx, centre[a, 1] + middle * ny, centre[a, 2] + middle * nz
                 write(out, found, shapes, a, b, 0, x, y, z, nx, ny, nz, gap)

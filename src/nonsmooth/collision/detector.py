@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.collision import _placement_kernels as placement
 from nonsmooth.collision._broad_phase_kernels import drop_ignored
@@ -12,6 +13,8 @@ from nonsmooth.collision._narrow_kernels import Motion
 from nonsmooth.collision.bounds import local_bounds
 from nonsmooth.collision.broad_phase import BroadPhase
 from nonsmooth.collision.contacts import Contacts, Floats, Indices
+from nonsmooth.collision.kernels.covering import Course
+from nonsmooth.collision.kernels.fast_pairs import any_fast, followed
 from nonsmooth.collision.narrow_phase import NarrowPhase
 from nonsmooth.collision.seams import Seams, has_seams
 from nonsmooth.collision.withheld import Withheld
@@ -50,6 +53,9 @@ class Detector:
             if len(ignored)
             else None
         )
+        self._led = system.fixed | _jointed(system)
+        self._hasty = np.zeros(self._bodies, dtype=bool)
+        self._least = self._narrow.least_radii(self._bodies)
         self._still = np.zeros((self._bodies, 3)), np.zeros(self._bodies)
         self._reach = np.empty(self._bodies)
         self._centre, self._axes = np.empty((count, 4)), np.empty((count, 3, 3))
@@ -77,13 +83,51 @@ class Detector:
         self._check("displacement", displacement, (self._bodies, 3))
         self._check("turn", turn, (self._bodies,))
         pairs = self.candidates(position, quaternion, displacement, turn)
-        motion = Motion(self.margin, displacement, turn, self._reach)
+        motion = self._motion(displacement, turn)
+        self._hasty[:] = False
         contacts, self.withheld = self._narrow.contacts(pairs, self._centre, self._axes, motion)
         if self._seams is not None:
             level = _FLUSH * self.margin
             contacts, hidden = self._seams.withhold(contacts, self._centre, self._axes, level)
             self.withheld = self.withheld.joined(hidden)
         return contacts
+
+    @property
+    def follows(self) -> bool:
+        """Whether the last call of `detect` left pairs without contacts because they have to be followed."""
+        return bool(self._hasty.any())
+
+    def is_fast(self, displacement: Floats, turn: Floats) -> bool:
+        """Whether `meetings` may find any: cheap, for every step; arguments as for `detect`."""
+        return bool(any_fast(displacement, turn, self._hasty, self._least))
+
+    def meetings(self, course: Course, quaternion: Floats, turn: Floats) -> tuple[Indices, Floats] | None:
+        """Pairs of bodies (k, 2) that meet on their ways in a step, and after which part (k,) of it.
+
+        `turn` (n,) is as for `detect`. Ways are followed of pairs that are fast, and of those that the last
+        call of `detect` left without contacts for that reason. None if nothing meets.
+        """
+        displacement = course.displacement
+        pairs = self.candidates(course.position, quaternion, displacement, turn)
+        chosen = np.empty(len(pairs), dtype=np.int8)
+        followed(pairs, self._narrow.shapes, self._motion(displacement, turn), chosen)
+        met, parts = [], []
+        for kind in (1, 2):
+            of_kind = pairs[chosen == kind]
+            if len(of_kind):
+                part = self._narrow.meetings(
+                    of_kind, kind == 2, self._centre, self._axes, course, turn, self.margin
+                )
+                met.append(self._narrow.shapes.tags[of_kind[part <= 1.0], 0])
+                parts.append(part[part <= 1.0])
+        if not sum(map(len, parts)):
+            return None
+        return np.concatenate(met), np.concatenate(parts)
+
+    def _motion(self, displacement: Floats, turn: Floats) -> Motion:
+        return Motion(
+            self.margin, displacement, turn, self._reach, self._narrow.inner, self._led, self._hasty
+        )
 
     def candidates(self, position: Floats, quaternion: Floats, displacement: Floats, turn: Floats) -> Indices:
         """Pairs of shapes (p, 2) whose bounds overlap and that may touch, for `detect`'s arguments."""
@@ -110,3 +154,11 @@ class Detector:
         row = placement.first_not_finite(values.reshape(len(values), math.prod(shape[1:])))
         if row >= 0:
             raise ProblemError(f"{name} of body {row} is {values[row]}: every number must be finite.")
+
+
+def _jointed(system: System) -> NDArray[np.bool_]:
+    """Which bodies (n,) have joints."""
+    mask = np.zeros(system.count, dtype=bool)
+    pairs = np.asarray(system.joints.table.rows.bodies)
+    mask[pairs[pairs >= 0]] = True
+    return mask

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from nonsmooth._packed import Packed
 from nonsmooth.collision import _narrow_kernels as narrow
 from nonsmooth.collision.contacts import Contacts, Floats, Indices, Rooms
-from nonsmooth.collision.kernels import rays
+from nonsmooth.collision.inner_radius import inner_radii
+from nonsmooth.collision.kernels import covering, rays
 from nonsmooth.collision.kernels.mesh_work import make_work as mesh_work
 from nonsmooth.collision.kernels.nearest import nearest
 from nonsmooth.collision.kernels.support_features import ManifoldWork
@@ -53,6 +54,8 @@ class NarrowPhase:
             materials.friction,
             materials.restitution,
         )
+        self.inner = inner_radii(table, self.hulls, pieces.row)
+        """(s,) inner radii of the shapes in m."""
         self._round = bool(np.isin(table.kind, (SPHERE, HALF_SPACE)).all())  # one contact per pair
         self._rooms, self._room = Rooms(), 64
         self._scratch = narrow.Scratch(
@@ -143,6 +146,47 @@ class NarrowPhase:
         self._surface_work = Packed(work)
         self._surface_spots, self._surface_marks = _spots(rows)
 
+    def least_radii(self, bodies: int) -> Floats:
+        """Least inner radius (n,) of each body's shapes: if a pair is fast, one of its bodies is by this.
+
+        Pairs with a mesh have the other shape's radius alone, half for each of the two.
+        """
+        inner = self.inner
+        if self._surface.any():
+            smallest = float(np.min(inner[~self._surface], initial=np.inf))
+            inner = 0.5 * np.where(self._surface, smallest, inner)
+        least = np.full(bodies, np.inf)
+        np.minimum.at(least, self.shapes.tags[:, 0], inner)
+        return least
+
+    def meetings(
+        self, pairs: Indices, on_surface: bool, centre: Floats, axes: Floats, course: covering.Course,
+        turn: Floats, margin: float,
+    ) -> Floats:  # fmt: skip
+        """Part of the step (p,) after which pairs meet on their way, above 1 for those that do not.
+
+        `on_surface` tells whether one of each pair is a mesh or a height field; `turn` (n,) as for `detect`.
+        """
+        part = np.empty(len(pairs))
+        room = covering.Room(np.empty_like(centre), np.empty_like(axes), *_spots(0))
+        if not on_surface:
+            covering.meet_solids(
+                pairs, self.shapes, self.hulls, centre, axes, course, turn, self.inner, margin,
+                self._work.separation, room, part,
+            )  # fmt: skip
+            return part
+        done = 0
+        while done < len(pairs):
+            room = room._replace(spots=self._surface_spots, marks=self._surface_marks)
+            if self._surface_work is not None:
+                done = covering.meet_surfaces(
+                    pairs, done, self.shapes, self._meshes, self.hulls, centre, axes, course, turn,
+                    self.inner, margin, self._surface_work, room, part,
+                )  # fmt: skip
+            if done < len(pairs):
+                self._make_surface_work(max(_SURFACE_ROOM, 2 * len(self._surface_spots)))
+        return part
+
     def distance(
         self, a: int, b: int, centre: Floats, axes: Floats, bound: Floats
     ) -> tuple[float, Floats, Floats, Floats]:
@@ -164,7 +208,8 @@ class NarrowPhase:
         pair = np.array([[a, b]], dtype=np.int32)
         while True:
             still = np.zeros((bodies, 3)), np.zeros(bodies)
-            motion = narrow.Motion(reach, *still, np.full(bodies, 0.5 * reach))
+            at_rest = np.zeros((2, bodies), dtype=bool)
+            motion = narrow.Motion(reach, *still, np.full(bodies, 0.5 * reach), self.inner, *at_rest)
             found, _ = self._surface_contacts(pair, centre, axes, motion)
             if len(found):
                 k = int(np.argmin(found.gap))

@@ -169,6 +169,25 @@ def reach(bodies, state, velocity, bounding_radius, step, displacement, turn):
         turn[i] = step * size * bounding_radius[i] if size > 0.0 else 0.0
 
 
+@kernel
+def ways(bodies, state, velocity, radius, step, displacement, rotation, turn):
+    """Fill the ways of all bodies in a step, the vectors that they turn by, in the world frame, and how far
+    that moves points at their `radius`.
+    """
+    for i in range(displacement.shape[0]):
+        fixed = bodies.fixed[i]
+        for k in range(3):
+            displacement[i, k] = step * (state.linear[i, k] if fixed else velocity[i, k])
+        w0, w1, w2 = state.angular[i, 0], state.angular[i, 1], state.angular[i, 2]
+        if not fixed:
+            w0, w1, w2 = velocity[i, 3], velocity[i, 4], velocity[i, 5]
+        if fixed or not bodies.round_body[i]:
+            w0, w1, w2 = turned(state.rotation, i, w0, w1, w2)
+        rotation[i, 0], rotation[i, 1], rotation[i, 2] = step * w0, step * w1, step * w2
+        size = math.sqrt(w0 * w0 + w1 * w1 + w2 * w2)
+        turn[i] = step * size * radius[i] if size > 0.0 else 0.0
+
+
 @inlined_kernel
 def _turn(quaternion, i, w0, w1, w2, step):
     """Turn body i by the constant angular velocity ω (body frame) for a time `step`, exactly."""
@@ -189,39 +208,43 @@ def _turn(quaternion, i, w0, w1, w2, step):
 
 @kernel
 def move(bodies, state, velocity, step):
-    """The new state: velocities as solved, positions by q + h T(q) v; rotations are exact for constant ω."""
+    """The new state: velocities as solved, positions by q + h T(q) v; rotations are exact for constant ω.
+
+    `step` (n,) is the time that each body moves for.
+    """
     take_velocity(bodies, state, velocity)
     for i in range(velocity.shape[0]):
         for k in range(3):
-            state.position[i, k] += step * state.linear[i, k]
+            state.position[i, k] += step[i] * state.linear[i, k]
         w = state.angular[i]
-        _turn(state.quaternion, i, w[0], w[1], w[2], step)
+        _turn(state.quaternion, i, w[0], w[1], w[2], step[i])
 
 
 @kernel
 def move_and_tell(bodies, state, before, free, velocity, flying, force, step):
     """Move as `move` does, but bodies that are `flying` by x + h (v_before + v)/2; returns the flight's work.
 
-    That way is exact where the force on a body does not change. The work in J is what the impulses of the
-    forces (n, 6) give, from the velocities `before` to the `free` ones, less what the forces do along the way
-    that the bodies go: by half-implicit Euler −½ m a² h² for a body in free flight, and nothing where it is
-    `flying`. A body that rests has +½ m a² h², which the contacts take out again.
+    That way is exact where the force on a body does not change. `step` (n,) is the time that each body moves
+    for. The work in J is what the impulses of the forces (n, 6) give, from the velocities `before` to the
+    `free` ones, less what the forces do along the way that the bodies go: by half-implicit Euler −½ m a² h²
+    for a body in free flight, and nothing where it is `flying`. A body that rests has +½ m a² h², which the
+    contacts take out again.
     """
     take_velocity(bodies, state, velocity)
     work = 0.0
     for i in range(velocity.shape[0]):
         own = 0.0
         for k in range(3):
-            way = step * state.linear[i, k]
+            way = step[i] * state.linear[i, k]
             if flying[i]:
-                way = 0.5 * step * (before[i, k] + state.linear[i, k])
+                way = 0.5 * step[i] * (before[i, k] + state.linear[i, k])
             state.position[i, k] += way
             own += 0.5 * bodies.mass[i] * (free[i, k] - before[i, k]) * (free[i, k] + before[i, k])
             own -= force[i, k] * way
         w = state.angular[i]
-        _turn(state.quaternion, i, w[0], w[1], w[2], step)
+        _turn(state.quaternion, i, w[0], w[1], w[2], step[i])
         for k in range(3):
-            own -= step * force[i, 3 + k] * w[k]
+            own -= step[i] * force[i, 3 + k] * w[k]
             for j in range(3):
                 now, was = free[i, 3 + k] * free[i, 3 + j], before[i, 3 + k] * before[i, 3 + j]
                 own += 0.5 * bodies.inertia[i, k, j] * (now - was)

@@ -53,9 +53,10 @@ def _fixed_velocity(state, body, p, e0, e1, e2):
 def assemble(bodies, state, velocity, contacts, step, push_out, out):
     """Fill frames, rows of Dᵀ, biases and free velocities of the contacts (shapes, bodies, point, …).
 
+    The last of these is what is added to the arms of both bodies (c, 2, 3), or empty.
     The bias of the normal is Φ/h, where it is negative no more than `push_out` (m/s).
     """
-    shapes, pairs, point, normal, gap = contacts
+    shapes, pairs, point, normal, gap, shift = contacts
     for i in range(gap.shape[0]):
         n0, n1, n2 = normal[i, 0], normal[i, 1], normal[i, 2]
         a0, a1, a2, b0, b1, b2 = _tangents(n0, n1, n2)
@@ -87,6 +88,8 @@ def assemble(bodies, state, velocity, contacts, step, push_out, out):
                 r0 = point[i, 0] - state.position[body, 0]
                 r1 = point[i, 1] - state.position[body, 1]
                 r2 = point[i, 2] - state.position[body, 2]
+                if shift.shape[0] > 0:
+                    r0, r1, r2 = r0 + shift[i, side, 0], r1 + shift[i, side, 1], r2 + shift[i, side, 2]
             root = bodies.inverse_root_mass[body]
             r = out.rows
             c = out.columns

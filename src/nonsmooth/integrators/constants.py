@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.collision.hulls import Faces
 from nonsmooth.integrators import _motion_kernels as kernels
-from nonsmooth.model.shapes import CONVEX_HULL, SPHERE, ConvexHull
+from nonsmooth.model.shapes import CONVEX_HULL, SPHERE
 from nonsmooth.model.system import System
 from nonsmooth.problem.mass import BodyMass
 
@@ -51,22 +50,7 @@ def spin_radius(system: System) -> Floats:
     return np.where(uneven, system.bounding_radius, 0.0)
 
 
-def facet_angles(system: System) -> Floats | None:
-    """Smallest angle (s,) in rad between neighbouring faces of each hull, infinite for other shapes.
-
-    None if no moving body has a hull.
-    """
-    table = system.shapes
-    known: dict[int, float] = {}
-    angles = np.full(len(table), np.inf)
-    for row in np.flatnonzero((table.kind == CONVEX_HULL) & ~system.fixed[table.body]):
-        hull = table.objects[row]
-        assert isinstance(hull, ConvexHull)
-        if id(hull) not in known:
-            faces = Faces(hull.vertices, hull.triangles)
-            one, two = faces.planes[faces.edges[:, 2], :3], faces.planes[faces.edges[:, 3], :3]
-            known[id(hull)] = float(
-                np.arctan2(np.linalg.norm(np.cross(one, two), axis=1), np.sum(one * two, axis=1)).min()
-            )
-        angles[row] = known[id(hull)]
-    return angles if known else None
+def moving_hulls(system: System) -> NDArray[np.bool_] | None:
+    """Which shapes (s,) are hulls of moving bodies; None if there are none."""
+    mask = (system.shapes.kind == CONVEX_HULL) & ~system.fixed[system.shapes.body]
+    return mask if mask.any() else None

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from nonsmooth._kernel_clock import work_seconds
 from nonsmooth.collision.contacts import Contacts
+from nonsmooth.collision.detector import Detector
 from nonsmooth.integrators import _impact_kernels as impact_kernels
 from nonsmooth.integrators import _motion_kernels as motion_kernels
 from nonsmooth.integrators import _step_kernels as kernels
 from nonsmooth.integrators._motion_kernels import Bodies, State
-from nonsmooth.integrators.constants import facet_angles
+from nonsmooth.integrators.constants import moving_hulls
+from nonsmooth.integrators.following import Following
 from nonsmooth.integrators.impacts import ImpactStep
 from nonsmooth.integrators.mechanism import Mechanism, RowState
 from nonsmooth.integrators.options import StepOptions
@@ -55,17 +57,20 @@ class EulerStep:
         bodies: Bodies,
         mass: BodyMass,
         mechanism: Mechanism,
+        detector: Detector,
         step: float,
         options: StepOptions,
     ) -> None:
         self._bodies, self._mass, self._mechanism = bodies, mass, mechanism
         self._step, self._options = step, options
         self._projected, self._ballistic = options.projected, options.scheme == "ballistic"
-        self._facet = facet_angles(system)
+        self._cornered = moving_hulls(system)
         self._impacts = ImpactStep(system, bodies, mechanism, step, options)
         pairs = np.asarray(mechanism.table.rows.bodies)
         self._held = np.zeros(len(bodies.mass), dtype=bool)
         self._held[pairs[pairs >= 0]] = True
+        self._following = Following(system, bodies, self._held, detector)
+        self._whole = np.full(len(bodies.mass), step)
         self._told = self._impacts.possible or self._ballistic
 
     def do(
@@ -94,7 +99,7 @@ class EulerStep:
             motion_kernels.step_velocity(bodies, state, before)
         free_energy = float(motion_kernels.kinetic_energy(bodies, motion.velocity))
         push_out = 0.0 if self._projected else self._options.push_out_speed
-        rows = contact_rows(bodies, state, motion, contacts, h, push_out, self._facet)
+        rows = contact_rows(bodies, state, motion, contacts, h, push_out, self._cornered)
         if before is not None and self._ballistic:
             self._follow_parabola(rows, before)
         problem = step_problem(self._mass, motion, rows, contacts.friction, self._options.law, joints)
@@ -104,6 +109,7 @@ class EulerStep:
         solution = self._solve(problem, np.concatenate([initial.ravel(), joint_start]))
         velocity, impulses, joint_impulses = self._result(solution, rows.frame, motion)
         joint_work = _joint_work(solution, joint_impulses)
+        times = self._times(state, motion, velocity, contacts, impulses, force)
         outcome = None
         if joint_rows is not None:
             position, quaternion = state.position.copy(), state.quaternion.copy()
@@ -111,16 +117,34 @@ class EulerStep:
             outcome = JointOutcome(joint_rows, joint_impulses, h, acting, position, quaternion)
         flight_work = 0.0
         if before is None:
-            motion_kernels.move(bodies, state, velocity, h)
+            motion_kernels.move(bodies, state, velocity, times)
         else:
             flying = self._flying(before, motion.velocity, velocity)
             flight_work = motion_kernels.move_and_tell(
-                bodies, state, before, motion.velocity, velocity, flying, force, h
+                bodies, state, before, motion.velocity, velocity, flying, force, times
             )
         return Outcome(
             solution, velocity, contacts, impulses, outcome, free_energy, joint_work, assembling=assembling,
             impacts=impacts, flight_work=float(flight_work),
         )  # fmt: skip
+
+    def _times(
+        self, state: State, motion: Motion, velocity: Floats, contacts: Contacts, impulses: Floats,
+        force: Floats,
+    ) -> Floats:  # fmt: skip
+        """Time (n,) in s that each body moves for: the step, or less for those that meet on their way.
+
+        What nothing pushes has the forces for that time alone, and its velocities are changed in place.
+        """
+        part = self._following.parts(state, velocity, self._step, contacts, impulses)
+        if part is None:
+            return self._whole
+        pushed = np.any(velocity != motion.velocity, axis=1)
+        lost = np.where(pushed | self._held | self._bodies.fixed, 0.0, (1.0 - part) * self._step)
+        change = lost[:, None] * force[:, :3] / self._bodies.mass[:, None]
+        velocity[:, :3] -= change
+        motion.velocity[:, :3] -= change
+        return part * self._step
 
     def _follow_parabola(self, rows: kernels.Rows, before: Floats) -> None:
         """Measure gaps along the flight of bodies in the scheme "ballistic"."""

@@ -221,7 +221,10 @@ class RunCertificate:
         if self.reduced_impacts:
             said += f", {self.reduced_impacts} with reduced restitution"
         if self.unfinished_impacts:
-            said += f", {self.unfinished_impacts} unfinished"
+            said += (
+                f"; {self.unfinished_impacts} contacts of impacts did not converge in 2000 sweeps (several "
+                "corners with friction struck at once): the contact problem of the step stops what approaches"
+            )
         return said
 
 

@@ -14,7 +14,7 @@ from nonsmooth.collision.contacts import Contacts
 from nonsmooth.integrators import _joint_step_kernels as joint_kernels
 from nonsmooth.integrators import _step_kernels as kernels
 from nonsmooth.integrators._motion_kernels import Bodies, State
-from nonsmooth.integrators._turning_kernels import lift
+from nonsmooth.integrators._turning_kernels import turn_vertices
 from nonsmooth.problem.assembled import assembled_problem
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.laws import Law
@@ -31,6 +31,8 @@ Floats = NDArray[np.float64]
 
 _DIRECT = GaussSeidel(acceleration="none", order="natural")
 _SWEEPS = 2
+_UNMOVED = np.zeros((0, 2, 3))
+"""Shifts of vertices where there are no hulls."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,23 +67,23 @@ def contact_rows(
     contacts: Contacts,
     step: float,
     push_out_speed: float,
-    facet: Floats | None = None,
+    cornered: NDArray[np.bool_] | None = None,
 ) -> kernels.Rows:
     """Return rows, biases and frames of the contacts.
 
     Gaps become biases of the velocity that closes them within the step (s), where they are negative no more
-    than the push-out speed (m/s). An infinite step leaves the motion of fixed bodies alone. `facet` (s,) is
-    the smallest angle between faces of each shape, for hulls that roll, see `_turning_kernels.lift`.
+    than the push-out speed (m/s). An infinite step leaves the motion of fixed bodies alone. `cornered` (s,)
+    tells which shapes are hulls of moving bodies, see `_turning_kernels`.
     """
     rows = _room(len(contacts))
-    gap = contacts.gap
-    if facet is not None and len(contacts):
-        gap = gap.copy()
-        lift(
+    gap, shift = contacts.gap, _UNMOVED
+    if cornered is not None and len(contacts):
+        gap, shift = gap.copy(), np.empty((len(contacts), 2, 3))
+        turn_vertices(
             bodies, state, motion.velocity, contacts.shapes, contacts.bodies, contacts.point, contacts.normal,
-            facet, step, gap,
+            cornered, step, gap, shift,
         )  # fmt: skip
-    parts = (contacts.shapes, contacts.bodies, contacts.point, contacts.normal, gap)
+    parts = (contacts.shapes, contacts.bodies, contacts.point, contacts.normal, gap, shift)
     kernels.assemble(bodies, state, motion.velocity, parts, step, push_out_speed, rows)
     return rows
 

@@ -56,7 +56,9 @@ class TimeStepper:
         self._bodies, mass = body_constants(system)
         self._spin_radius = spin_radius(system)
         self.mechanism = Mechanism(system, self._bodies)
-        self._euler = EulerStep(system, self._bodies, mass, self.mechanism, self.step, options)
+        self._euler = EulerStep(
+            system, self._bodies, mass, self.mechanism, self._detector, self.step, options
+        )
         self._projection = Projection(system, self._bodies, mass, self.mechanism, self._detector)
         self._rattle = RattleStep(system, self._bodies, mass, self.mechanism, self._detector, self.step)
         count = system.count
@@ -91,7 +93,7 @@ class TimeStepper:
         late = self._late(contacts)
         prepared = work_seconds()
         outcome = None
-        if options.scheme == "rattle":
+        if options.scheme == "rattle" and not self._detector.follows:
             outcome = self._rattle.attempt(state, self.time, force, contacts)
         if outcome is None:
             # a copy, because the problem keeps it and the next step overwrites it

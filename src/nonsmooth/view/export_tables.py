@@ -50,7 +50,7 @@ _STEP_MEANINGS = {
     "impacts": "impacts of contacts with restitution",
     "impact_work": "energy that impacts put in, negative where they take it",
     "reduced_impacts": "impacts whose restitution was reduced to create no energy",
-    "unfinished_impacts": "contacts that still approached after the last pass",
+    "unfinished_impacts": "contacts of impacts that still approached in the end, or did not converge",
     "flight_work": "energy that the way of moving bodies adds beside the work of forces",
 }
 """What the numbers of a step are, where the file has their unit alone."""

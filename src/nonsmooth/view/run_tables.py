@@ -128,7 +128,12 @@ def _steps(log: StepLog, certificate: RunCertificate, joints: int) -> list[Rende
         reduced = str(certificate.reduced_impacts)
         table.add_row("reduced impacts", reduced, "", "with less restitution, to create no energy")
     if certificate.unfinished_impacts:
-        table.add_row("unfinished impacts", str(certificate.unfinished_impacts), "", "left to the next step")
+        table.add_row(
+            "unfinished impacts",
+            str(certificate.unfinished_impacts),
+            "",
+            "not converged; the step stops them",
+        )
     energy = "of gravity, zero at the origin" + (", and of springs" if joints else "")
     end = plain_table("quantity", "value", "unit", "meaning", numbers=("value",))
     end.add_row("contacts", f"{last['contacts']:.0f}", "", "found in the last step")

@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from nonsmooth._jit import inner_kernel, kernel
+from nonsmooth.collision.kernels.fast_pairs import left_out
 from nonsmooth.collision.kernels.half_spaces import plane_vertices
 from nonsmooth.collision.kernels.mesh_pairs import mesh_mesh_contacts
 from nonsmooth.collision.kernels.meshes import mesh_contacts
 from nonsmooth.collision.kernels.placing import BODY, KIND, PIECE, moved, solid_of
 from nonsmooth.collision.kernels.solids import HALF_SPACE, HEIGHT_FIELD, MESH
-from nonsmooth.collision.kernels.touching import keep_counting
+from nonsmooth.collision.kernels.touching import keep_counting, pull_back
 
 _STEPS = 1000  # of a sweep past a surface
 _CLOSE = 1e-6  # part of the way at which shapes that approach have met
@@ -53,6 +54,7 @@ def _swept_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, rea
         d[of_s, 1] - d[of_surface, 1],
         d[of_s, 2] - d[of_surface, 2],
     )
+    back = pull_back(motion.led[of_surface], motion.led[of_s])
     way = math.sqrt(wx * wx + wy * wy + wz * wz)
     limit = motion.turn[of_s] + motion.turn[of_surface] + _CLOSE * way
     look = limit + motion.margin + _LOOK * way
@@ -73,9 +75,9 @@ def _swept_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, rea
         if nearest <= limit:
             for i in range(count):
                 spots[i, 6] -= t * (spots[i, 3] * wx + spots[i, 4] * wy + spots[i, 5] * wz)
-                spots[i, 0] -= 0.5 * t * wx
-                spots[i, 1] -= 0.5 * t * wy
-                spots[i, 2] -= 0.5 * t * wz
+                spots[i, 0] -= back * t * wx
+                spots[i, 1] -= back * t * wy
+                spots[i, 2] -= back * t * wz
             return count, max(t, 1e-300)
         t += max(nearest - limit, _CLOSE * way) / way
         if t > 1.0:
@@ -120,7 +122,10 @@ def touch_surfaces(
                 nearest = spots[0, 6]
                 for k in range(1, count):
                     nearest = min(nearest, spots[k, 6])
-                if nearest > motion.margin:
+                body_a, body_b = shapes.tags[a, BODY], shapes.tags[b, BODY]
+                if nearest > motion.margin and left_out(motion, a, b, body_a, body_b):
+                    count = 0
+                elif nearest > motion.margin:
                     count, part = _swept_contacts(
                         surface, s, shapes, meshes, hulls, centre, axes, motion, reach, work, spots, marks
                     )

@@ -4,6 +4,7 @@ import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision._narrow_kernels import counts, write
+from nonsmooth.collision.kernels.fast_pairs import left_out
 from nonsmooth.collision.kernels.half_spaces import half_space_contacts
 from nonsmooth.collision.kernels.manifolds import manifold
 from nonsmooth.collision.kernels.placing import BODY, KIND, moved, solid_of
@@ -40,12 +41,25 @@ def keep_counting(count, a, b, sign, part, shapes, motion, spots, marks, out, pa
     return found
 
 
+@inlined_kernel
+def pull_back(led_a, led_b):
+    """Part of B's way against A until they meet by which a contact's point is taken back to now.
+
+    All of it puts the point where it is on B now, nothing where it is on A. If impulses turn one of the two
+    alone, it has the right arm; else it is in the middle.
+    """
+    if led_a == led_b:
+        return 0.5
+    return 1.0 if led_a else 0.0
+
+
 @inner_kernel
-def _swept(p, q, hulls, wx, wy, wz, turn, reach, work, spots, marks):
+def _swept(p, q, hulls, wx, wy, wz, turn, reach, back, work, spots, marks):
     """Contacts of solids that are further apart than the margin and meet within the step: their number, and
     the part of the step after which they meet.
 
-    The normal is that of the moment at which they meet; gaps along it and points are those of now.
+    The normal is that of the moment at which they meet; gaps along it are those of now. Points go `back` by
+    that part of q's way, see `pull_back`.
     """
     close = _CLOSE * math.sqrt(wx * wx + wy * wy + wz * wz)
     t, nx, ny, nz = time_of_impact(p, q, hulls, wx, wy, wz, turn, close, work.separation)
@@ -61,9 +75,9 @@ def _swept(p, q, hulls, wx, wy, wz, turn, reach, work, spots, marks):
     closed = -t * (nx * wx + ny * wy + nz * wz)
     for i in range(count):
         spots[i, 6] += closed
-        spots[i, 0] -= 0.5 * t * wx
-        spots[i, 1] -= 0.5 * t * wy
-        spots[i, 2] -= 0.5 * t * wz
+        spots[i, 0] -= back * t * wx
+        spots[i, 1] -= back * t * wy
+        spots[i, 2] -= back * t * wz
     return count, t
 
 
@@ -78,7 +92,7 @@ def _solid_contacts(a, b, shapes, hulls, centre, axes, motion, work, spots, mark
     reach = motion.reach[body_a] + motion.reach[body_b]
     gap, nx, ny, nz, px, py, pz, qx, qy, qz = separation(p, q, hulls, reach, work.separation)
     part = 0.0
-    if gap > reach:
+    if gap > reach or (gap > motion.margin and left_out(motion, a, b, body_a, body_b)):
         return 0, part
     if gap <= motion.margin:
         count = manifold(
@@ -87,7 +101,8 @@ def _solid_contacts(a, b, shapes, hulls, centre, axes, motion, work, spots, mark
     else:
         d, turn = motion.displacement, motion.turn[body_a] + motion.turn[body_b]
         wx, wy, wz = d[body_b, 0] - d[body_a, 0], d[body_b, 1] - d[body_a, 1], d[body_b, 2] - d[body_a, 2]
-        count, part = _swept(p, q, hulls, wx, wy, wz, turn, reach, work, spots, marks)
+        back = pull_back(motion.led[body_a], motion.led[body_b])
+        count, part = _swept(p, q, hulls, wx, wy, wz, turn, reach, back, work, spots, marks)
     for i in range(count):
         spots[i, 0] += x
         spots[i, 1] += y

@@ -1,0 +1,85 @@
+"""Pairs that move so fast that they could pass through each other within a step.
+
+The inner radius of a shape is that of a ball inside it. Two shapes that overlap by less than both inner
+radii together are pushed apart to the sides they came from. A pair that moves by more than half of that
+against one another in a step is fast: its way is followed, see `covering`.
+"""
+
+import math
+
+from nonsmooth._jit import inlined_kernel, kernel
+from nonsmooth.collision.kernels.placing import BODY, KIND
+from nonsmooth.collision.kernels.solids import HALF_SPACE, HEIGHT_FIELD, MESH
+
+_FAST = 0.5  # part of both inner radii that a pair may move in a step without being followed
+
+
+@inlined_kernel
+def approach(displacement, turn, a, b):
+    """The most that the gap of bodies a and b can change in the step."""
+    x = displacement[b, 0] - displacement[a, 0]
+    y = displacement[b, 1] - displacement[a, 1]
+    z = displacement[b, 2] - displacement[a, 2]
+    return math.sqrt(x * x + y * y + z * z) + turn[a] + turn[b]
+
+
+@inlined_kernel
+def _moves(displacement, turn, i):
+    return (
+        turn[i] != 0.0 or displacement[i, 0] != 0.0 or displacement[i, 1] != 0.0 or displacement[i, 2] != 0.0
+    )
+
+
+@inlined_kernel
+def is_fast(displacement, turn, inner, led, a, b, body_a, body_b):
+    """True if the ways of shapes a and b can be followed, and have to be.
+
+    A body that is led, by a motion that is prescribed or by joints, does not stop on its way.
+    """
+    if led[body_a] and _moves(displacement, turn, body_a):
+        return False
+    if led[body_b] and _moves(displacement, turn, body_b):
+        return False
+    return approach(displacement, turn, body_a, body_b) > _FAST * (inner[a] + inner[b])
+
+
+@inlined_kernel
+def left_out(motion, a, b, body_a, body_b):
+    """True, and the bodies are marked, if shapes that are apart have no contact because they are followed."""
+    if not is_fast(motion.displacement, motion.turn, motion.inner, motion.led, a, b, body_a, body_b):
+        return False
+    motion.hasty[body_a] = True
+    motion.hasty[body_b] = True
+    return True
+
+
+@kernel
+def any_fast(displacement, turn, hasty, least):
+    """True if a body is marked, or moves further than a pair may without being followed.
+
+    `least` (n,) is the least inner radius of each body's shapes. If a pair is fast, one of its bodies is.
+    """
+    for i in range(turn.shape[0]):
+        x, y, z = displacement[i, 0], displacement[i, 1], displacement[i, 2]
+        if hasty[i] or math.sqrt(x * x + y * y + z * z) + turn[i] > _FAST * least[i]:
+            return True
+    return False
+
+
+@kernel
+def followed(pairs, shapes, motion, chosen):
+    """Fill `chosen` (p,): 1 for pairs of convex shapes whose ways are followed, 2 for those with a surface.
+
+    Half-spaces have no other side. Ways of two meshes are not followed.
+    """
+    for i in range(pairs.shape[0]):
+        a, b = pairs[i, 0], pairs[i, 1]
+        ka, kb = shapes.tags[a, KIND], shapes.tags[b, KIND]
+        surfaces = int(ka in (MESH, HEIGHT_FIELD)) + int(kb in (MESH, HEIGHT_FIELD))
+        chosen[i] = 0
+        if ka == HALF_SPACE or kb == HALF_SPACE or surfaces == 2:
+            continue
+        body_a, body_b = shapes.tags[a, BODY], shapes.tags[b, BODY]
+        hasty = motion.hasty[body_a] and motion.hasty[body_b]
+        if hasty or is_fast(motion.displacement, motion.turn, motion.inner, motion.led, a, b, body_a, body_b):
+            chosen[i] = 1 + surfaces
