@@ -12,6 +12,7 @@ import math
 from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision.kernels.ascent import CLIMBS, POINTS_OFF, ROUNDING, ascend, ascend_far
 from nonsmooth.collision.kernels.gjk import APART, BEYOND, INSIDE, STALLED, distance, probe, separation_along
+from nonsmooth.collision.kernels.polish import polish
 from nonsmooth.collision.kernels.polytopes import add_cut, open_edges, small_faces, try_edges, try_faces
 from nonsmooth.collision.kernels.solids import (
     BOX,
@@ -249,6 +250,8 @@ def separation(p, q, hulls, reach, work):
             found = _best_of_all(p, q, hulls, work, rows, best, of_m, size, margin)
             if found[0] > best[0] + ROUNDING * size:
                 _, best, at_p, at_q, _ = ascend(p, q, hulls, work, 0, found, size, margin, CLIMBS)
+    if curved:
+        best, at_p, at_q = polish(p, q, hulls, work.hints, best, at_p, at_q, size)
     separation_along(p, q, hulls, work.hints, best[1], best[2], best[3])
     put, best = _snapped(p, p, q, hulls, work, 0, best, size)
     if not put:
