@@ -14,7 +14,11 @@ from nonsmooth.collision.kernels.check_support import HALF_SPACE, HEIGHT_FIELD, 
 
 GAP, ANGLE, POINT, SPAN = range(4)
 GAP_ABSOLUTE, GAP_RELATIVE, ROUNDING = 1e-12, 1e-9, 4e-15
-SPAN_FLAT, SPAN_ROUND = 0.03, 0.16
+SPAN_FLAT = 0.03
+# Points on a rim are up to Φ = 51° apart: eight samples and the lowest point, less those that stand out by
+# less than 2 %. Of a tilted disc the part within an angle θ of the lowest point touches, 2 a sin θ wide; it
+# reaches beyond the points' chord by a (cos(θ − Φ/2) − cos Φ/2) ≤ a sin θ sin Φ/2, sin(Φ/2)/2 of the width.
+SPAN_ROUND = 0.216
 SLAB = 1e-6  # part of the size: flatter than this, two features are taken as flat on each other
 LATERAL = 1e-8  # part of the size by which further points, and those of curved shapes, may be off a surface
 BESIDE = 1e-5  # part of the size by which a point may be beside the edge of a face

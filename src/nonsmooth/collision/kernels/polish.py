@@ -15,7 +15,9 @@ from nonsmooth.collision.kernels.gjk import probe
 from nonsmooth.collision.kernels.solids import CAPSULE, CONE, CYLINDER, ELLIPSOID, SPHERE, to_local, to_world
 
 _STEPS = 4
-_FAR = 1e-3  # part of the size from a core's farthest point to a touching point that is elsewhere on its line
+_SAME = 1e-9  # part of the size within which two points are at the same place along a line
+_FAR = 1e-5  # part of the size from one vertex or point of an edge to another that says where it leads
+_CROSS = 1e-3  # sine of the angle above which two lines cross
 _MOST = 1e-5  # angle in rad by which a search can have missed
 _LEVEL = 1e-5  # sine of the angle to n above which a line does not touch along its length
 _STIFF = 1e-6  # part of the size: a direction that changes the separation by less is not defined
@@ -29,10 +31,10 @@ def _line(solid, of, at, size, nx, ny, nz):
     """
     x, y, z = at[0] - of[0], at[1] - of[1], at[2] - of[2]
     length = math.sqrt(x * x + y * y + z * z)
-    if solid.kind == SPHERE or solid.kind == ELLIPSOID or length <= _FAR * size:
+    if solid.kind == SPHERE or solid.kind == ELLIPSOID or length <= _SAME * size:
         return 0, 0.0, 0.0, 0.0
     if solid.kind == CYLINDER or solid.kind == CAPSULE:
-        x, y, z = solid.axes[0, 2], solid.axes[1, 2], solid.axes[2, 2]
+        ex, ey, ez = solid.axes[0, 2], solid.axes[1, 2], solid.axes[2, 2]
     elif solid.kind == CONE:
         lx, ly, _ = to_local(solid.axes, nx, ny, nz)
         across = math.sqrt(lx * lx + ly * ly)
@@ -40,12 +42,16 @@ def _line(solid, of, at, size, nx, ny, nz):
             return -1, 0.0, 0.0, 0.0
         slant = math.sqrt(solid.a * solid.a + 4.0 * solid.b * solid.b)
         out = -solid.a / (slant * across)
-        x, y, z = to_world(solid.axes, out * lx, out * ly, 2.0 * solid.b / slant)
+        ex, ey, ez = to_world(solid.axes, out * lx, out * ly, 2.0 * solid.b / slant)
+    elif length > _FAR * size:
+        ex, ey, ez = x / length, y / length, z / length
     else:
-        x, y, z = x / length, y / length, z / length
-    if abs(x * nx + y * ny + z * nz) > _LEVEL:
+        return -1, 0.0, 0.0, 0.0  # too near to one another to say where an edge leads
+    if abs(ex * x + ey * y + ez * z) <= _SAME * size:
+        return 0, 0.0, 0.0, 0.0  # beside one another on a rim
+    if abs(ex * nx + ey * ny + ez * nz) > _LEVEL:
         return -1, 0.0, 0.0, 0.0  # a face, or a cap
-    return 1, x, y, z
+    return 1, ex, ey, ez
 
 
 @inner_kernel
@@ -138,7 +144,7 @@ def polish(p, q, hulls, hints, best, at_p, at_q, size):
             of_u = -along
             if on_p == 1 and on_q == 1:
                 turn = qx * vx + qy * vy + qz * vz
-                crossing = abs(turn) > _FAR
+                crossing = abs(turn) > _CROSS
                 if crossing:
                     of_v = -(qx * nx + qy * ny + qz * nz + of_u * (qx * ux + qy * uy + qz * uz)) / turn
             if not crossing:

@@ -171,7 +171,8 @@ def _aside(a, b, best):
     """Square of the distance of two points across the best direction."""
     x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     along = x * best[1] + y * best[2] + z * best[3]
-    return max(x * x + y * y + z * z - along * along, 0.0)
+    x, y, z = x - along * best[1], y - along * best[2], z - along * best[3]
+    return x * x + y * y + z * z
 
 
 @inner_kernel
