@@ -39,6 +39,11 @@ def ascend(p, q, hulls, work, rows, best, size, margin, climbs):
         _, rows, (nx, ny, nz), _, near_p, near_q, way = distance(
             p, q, hulls, work.hints, work.simplex, rows, x, y, z, sx, sy, sz, math.inf, error
         )
+        if rows == 4:
+            # the moved pair is apart: what seems to hold the origin is the flat simplex of an earlier search
+            _, rows, (nx, ny, nz), _, near_p, near_q, way = distance(
+                p, q, hulls, work.hints, work.simplex, 0, x, y, z, sx, sy, sz, math.inf, error
+            )
         now, _, _, _ = separation_along(p, q, hulls, work.hints, nx, ny, nz)
         if now >= apart:
             best = (now, nx, ny, nz)

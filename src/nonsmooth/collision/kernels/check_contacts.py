@@ -152,7 +152,7 @@ def _check_normal(scene, rows, a, b, first, end, i, tolerance, size, work, resul
 
 
 @inner_kernel
-def _check_span(scene, rows, a, b, first, end, i, size, work, result):
+def _check_span(scene, rows, a, b, first, end, i, tolerance, size, work, result):
     """The area where the shapes touch against the area that the contacts first…end span."""
     if scene.kind[a] == SPHERE or scene.kind[b] == SPHERE:
         return
@@ -216,8 +216,12 @@ def _check_span(scene, rows, a, b, first, end, i, size, work, result):
     error, diameter = beyond(
         work.hulls[0], corners_p, work.hulls[1], corners_q, work.hulls[2], count, 1e-9 * size
     )
-    part = SPAN_FLAT if flat else SPAN_ROUND
-    note(result, SPAN, error, part * diameter + SLAB * size, i)
+    if flat:
+        note(result, SPAN, error, SPAN_FLAT * diameter + SLAB * size, i)
+    else:
+        # a round side has fallen off by d²/2R at a distance d from its line, R ≤ size/2: by the tolerance
+        # of a gap where d² is that times the size
+        note(result, SPAN, error, SPAN_ROUND * diameter + math.sqrt(tolerance * size), i)
 
 
 @inner_kernel
@@ -260,7 +264,7 @@ def check_pair(scene, rows, a, b, first, end, work, result):
             z = rows.point[k, 2] - scene.centre[s, 2] - sign * half * mz
             error = max(error, off_surface(scene, s, x, y, z, sign * mx, sign * my, sign * mz, allowed, size))
         note(result, POINT, error, allowed, k)
-    _check_span(scene, rows, a, b, first, end, i, size, work, result)
+    _check_span(scene, rows, a, b, first, end, i, tolerance, size, work, result)
 
 
 @kernel

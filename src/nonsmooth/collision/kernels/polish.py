@@ -10,7 +10,6 @@ side line that touches along its length stays normal to n instead.
 import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel
-from nonsmooth.collision.kernels.ascent import ROUNDING
 from nonsmooth.collision.kernels.gjk import probe
 from nonsmooth.collision.kernels.solids import CAPSULE, CONE, CYLINDER, ELLIPSOID, SPHERE, to_local, to_world
 
@@ -20,6 +19,7 @@ _FAR = 1e-5  # part of the size from one vertex or point of an edge to another t
 _CROSS = 1e-3  # sine of the angle above which two lines cross
 _MOST = 1e-5  # angle in rad by which a search can have missed
 _LEVEL = 1e-5  # sine of the angle to n above which a line does not touch along its length
+_LOSS = 1e-12  # part of the size that may be lost: as much as the direction of a short edge is uncertain
 _STIFF = 1e-6  # part of the size: a direction that changes the separation by less is not defined
 
 
@@ -116,7 +116,7 @@ def polish(p, q, hulls, hints, best, at_p, at_q, size):
         ax, ay, az, bx, by, bz = probe(p, q, hulls, hints, nx, ny, nz)
         of_p, of_q = (ax, ay, az), (bx, by, bz)
         apart = nx * (bx - ax) + ny * (by - ay) + nz * (bz - az)
-        if apart < best[0] - ROUNDING * size:
+        if apart < best[0] - _LOSS * size:
             return old
         on_p, px, py, pz = _line(p, of_p, at_p, size, nx, ny, nz)
         on_q, qx, qy, qz = _line(q, of_q, at_q, size, -nx, -ny, -nz)
@@ -170,7 +170,7 @@ def polish(p, q, hulls, hints, best, at_p, at_q, size):
         nx, ny, nz = nx / length, ny / length, nz / length
     ax, ay, az, bx, by, bz = probe(p, q, hulls, hints, nx, ny, nz)
     apart = nx * (bx - ax) + ny * (by - ay) + nz * (bz - az)
-    if apart < best[0] - ROUNDING * size:
+    if apart < best[0] - _LOSS * size:
         return old
     best = (apart, nx, ny, nz)
     if on_p == 0 and on_q == 0:
