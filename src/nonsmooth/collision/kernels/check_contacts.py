@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from nonsmooth._jit import inner_kernel, kernel
 from nonsmooth.collision.kernels.check_direction import best_axis, is_polytope, search
 from nonsmooth.collision.kernels.check_rows import (
@@ -20,8 +18,6 @@ from nonsmooth.collision.kernels.check_rows import (
     angle_between,
     chosen,
     end_of,
-    first_of,
-    listed,
     note,
     tolerance_of,
 )
@@ -204,14 +200,6 @@ def _check_span(scene, rows, a, b, first, end, i, tolerance, size, work, result)
             work.points[count, 0] = u[0] * x + u[1] * y + u[2] * z
             work.points[count, 1] = u[3] * x + u[4] * y + u[5] * z
             count += 1
-    key = np.int64(a) * scene.kind.shape[0] + b
-    k = first_of(rows.turned, key)
-    while k < rows.turned.shape[0] and rows.turned[k] == key and count < MOST_CORNERS:
-        x, y, z = rows.turned_point[k, 0] - ox, rows.turned_point[k, 1] - oy, rows.turned_point[k, 2] - oz
-        work.points[count, 0] = u[0] * x + u[1] * y + u[2] * z
-        work.points[count, 1] = u[3] * x + u[4] * y + u[5] * z
-        count += 1
-        k += 1
     count = flat_hull(work.points, count, work.hulls[2])
     error, diameter = beyond(
         work.hulls[0], corners_p, work.hulls[1], corners_q, work.hulls[2], count, 1e-9 * size
@@ -280,7 +268,7 @@ def check_convex(scene, position, quaternion, rows, step, period, work, result):
         if max(ka, kb) > HALF_SPACE and not surface and chosen(a, b, count, step, period):
             pairs += 1
             checked += end - first
-            if not listed(rows.swept, np.int64(a) * count + b):
+            if rows.part[first] == 0.0:  # see `check_withheld`
                 place(scene, position, quaternion, a)
                 place(scene, position, quaternion, b)
                 check_pair(scene, rows, a, b, first, end, work, result)

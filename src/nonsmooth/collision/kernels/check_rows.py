@@ -1,7 +1,7 @@
 """What the contact check reads and writes: contacts, tolerances, and the largest errors.
 
 Errors go to four rows: gap (m), angle (rad), point (m), span (m). `value` holds the largest of each, `ratio`
-the largest error in units of its tolerance, `row` the contact at which that ratio was found.
+the largest error in units of its tolerance, `worst` that error itself and `row` the contact it belongs to.
 """
 
 import math
@@ -33,11 +33,8 @@ class Rows(NamedTuple):
     normal: np.ndarray
     gap: np.ndarray
     margin: float
-    swept: np.ndarray  # (k,) int64 sorted keys a·s + b of pairs whose normal is that of a time of impact
-    turned: (
-        np.ndarray
-    )  # (k,) int64 sorted keys of points that are withheld because the motion turns them away
-    turned_point: np.ndarray  # (k, 3)
+    part: np.ndarray  # (k,) of the step until the shapes meet, 0 for contacts of now
+    way: np.ndarray  # (k, 3) of the shape that is no surface until then, against the surface
 
 
 class Work(NamedTuple):
@@ -56,6 +53,7 @@ class Result(NamedTuple):
 
     value: np.ndarray
     ratio: np.ndarray
+    worst: np.ndarray
     row: np.ndarray
 
 
@@ -68,6 +66,7 @@ def note(result, k, value, tolerance, i):
         result.value[k] = value
     if value / tolerance > result.ratio[k]:
         result.ratio[k] = value / tolerance
+        result.worst[k] = value
         result.row[k] = i
 
 
