@@ -11,7 +11,7 @@ import pytest
 
 from nonsmooth.collision.certificate import ContactChecker, merged
 from nonsmooth.collision.contacts import Contacts
-from nonsmooth.collision.withheld import SEAM, SWEPT, TURNED, Withheld
+from nonsmooth.collision.withheld import SEAM, SWEPT, Withheld
 from nonsmooth.errors import OptionError
 from nonsmooth.model import quaternions
 from nonsmooth.model.shape_table import ShapeTable
@@ -366,27 +366,6 @@ def test_a_seam_is_verified() -> None:
     assert certificate.unfounded == 1
     assert not certificate.holds
     assert "seam" in certificate.worst
-
-
-def test_a_point_that_the_motion_turns_away_is_verified() -> None:
-    ground, wheel = Piece(HALF_SPACE, (0, 0, 0)), Piece(CYLINDER, (0.5, 0.2, 0))
-    wheel.turned([np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0]).at(0.0, 0.0, 0.5)
-    rows = [(0, 1, [0.0, y, 0.0], [0, 0, 1], 0.0) for y in (-0.2, 0.2)]
-    ahead = 0.05
-    on_rim = np.array([0.5 * np.sin(ahead), 0.2, 0.5 - 0.5 * np.cos(ahead)])
-    point, gap = on_rim * [1, 1, 0.5], on_rim[2]
-    turned = withheld_of(0, 1, TURNED, point, [0, 0, 1], gap)
-    rolls = np.array([[0.0, 0, 0], [0.5 * ahead, 0, 0]]), np.array([[0.0, 0, 0], [0.0, ahead, 0]])
-    for (move, spin), wrong in (
-        (rolls, 0),
-        ((rolls[0], -rolls[1]), 0),
-        ((rolls[0] - [[0, 0, 0], [0, 0, 0.01]], rolls[1]), 1),
-    ):
-        certificate = check(
-            [ground, wheel], contacts_of(*rows), withheld=turned, displacement=move, rotation=spin
-        )
-        assert certificate.unfounded == wrong
-        assert certificate.withheld == {"turned away": 1}
 
 
 def test_the_normal_of_a_time_of_impact_is_verified() -> None:

@@ -1,6 +1,6 @@
 """Two capsules, quickly; for `spots` and `marks` see `_ball_plane_kernels`.
 
-Axes that meet, or that lie nearly side by side and cross, are left to the kernels for convex solids.
+Axes that meet, or that lie side by side and are not parallel, are left to the kernels for convex solids.
 """
 
 import math
@@ -11,8 +11,8 @@ from nonsmooth.collision._box_box_kernels import TIE, UNDECIDED
 
 _PARALLEL = 1e-12  # squared sine of an angle that counts as zero
 _ALONG = 0.1  # largest sine between axes that lie side by side
+_STRAIGHT = 1e-8  # largest sine between axes at whose ends nothing has fallen off
 _SHORT = 1e-3  # an overlap this part of the shorter segment is a point
-_LATERAL = 0.1  # part of the smaller radius by which axes that lie side by side diverge at most
 
 
 @inlined_kernel
@@ -57,7 +57,7 @@ def capsule_capsule(p, q, size, centre, axes, spots, marks):
     overlap = high - low
     gap = distance - radius_u - radius_v
     if sine <= _ALONG and overlap > _SHORT * min(half_u, half_v):
-        if sine * overlap > _LATERAL * min(radius_u, radius_v):
+        if sine > _STRAIGHT:
             return UNDECIDED
         turned = 1.0 if cosine >= 0.0 else -1.0
         least = math.inf
@@ -77,7 +77,6 @@ def capsule_capsule(p, q, size, centre, axes, spots, marks):
                 0.5 * (px + qx) + shift * nx, 0.5 * (py + qy) + shift * ny, 0.5 * (pz + qz) + shift * nz,
                 nx, ny, nz, own_gap,
             )  # fmt: skip
-        # Axes that cross, if only a little, are nearest between their ends.
         return 2 if abs(least - gap) <= TIE * min(half_u + radius_u, half_v + radius_v) else UNDECIDED
     middle = radius_u + 0.5 * gap
     set_spot(

@@ -32,7 +32,7 @@ from nonsmooth.collision.kernels.check_balls import check_balls, find_missing_ba
 from nonsmooth.collision.kernels.check_contacts import check_convex
 from nonsmooth.collision.kernels.check_missing import find_missing
 from nonsmooth.collision.kernels.check_surfaces import check_surfaces
-from nonsmooth.collision.withheld import REASONS, SWEPT, TURNED, Withheld
+from nonsmooth.collision.withheld import REASONS, SWEPT, Withheld
 from nonsmooth.errors import OptionError
 from nonsmooth.model.shapes import HALF_SPACE, SPHERE
 from nonsmooth.model.system import System
@@ -165,8 +165,7 @@ class ContactChecker:
         names = {body: name for name, body in system.names.items()}
         self._names = [f'"{names[body]}"' if body in names else f"body {body}" for body in table.body]
         self._still = np.zeros((self._bodies, 3))
-        none = np.empty(0, dtype=np.int64)
-        self._nothing = none, none, none, np.empty((0, 3))
+        self._nothing = np.empty(0, dtype=np.int64)
 
     def check(
         self,
@@ -200,19 +199,14 @@ class ContactChecker:
             )
         period = 1 if self.mode == "all" else PERIOD
         position, quaternion = _writable(position), _writable(quaternion)
-        keys, swept, turned, turned_point = self._nothing
+        rows = self._rows(contacts, float(margin))
+        at_meeting, keys = rows, self._nothing
         if len(withheld):
-            every = withheld.shapes[:, 0].astype(np.int64) * self._count + withheld.shapes[:, 1]
-            order = np.argsort(every, kind="stable")
-            order = order[withheld.reason[order] == TURNED]
-            keys, swept = np.unique(every), np.unique(every[withheld.reason == SWEPT])
-            turned, turned_point = every[order], withheld.point[order]
-        rows = kernels.Rows(
-            _writable(contacts.shapes), _writable(contacts.point), _writable(contacts.normal),
-            _writable(contacts.gap), float(margin), swept, turned, turned_point,
-        )  # fmt: skip
-        result = kernels.Result(np.zeros(4), np.zeros(4), np.full(4, -1, dtype=np.int64))
-        pairs, pairs_checked, checked = self._pairs(position, quaternion, rows, step, period, result)
+            keys = np.unique(self._keys(withheld.shapes))
+            rows, at_meeting = self._swept(rows, withheld, displacement)
+        result = kernels.Result(np.zeros(4), np.zeros(4), np.zeros(4), np.full(4, -1, dtype=np.int64))
+        both = rows, at_meeting
+        pairs, pairs_checked, checked = self._pairs(position, quaternion, both, step, period, result)
         exempt = kernels.Exempt(self._group, self._ignored, self._bodies, keys)
         shape_period = 1
         if self.mode == "sampled":
@@ -252,23 +246,61 @@ class ContactChecker:
             worst=self._sentence(contacts, result, names, withheld, wrong),
         )
 
+    def _keys(self, shapes: NDArray[np.int32]) -> Numbers:
+        """One number for each pair of shapes."""
+        keys: Numbers = shapes[:, 0].astype(np.int64) * self._count + shapes[:, 1]
+        return keys
+
+    def _rows(self, contacts: Contacts, margin: float) -> kernels.Rows:
+        """What the kernels read of contacts."""
+        count = len(contacts)
+        return kernels.Rows(
+            _writable(contacts.shapes), _writable(contacts.point), _writable(contacts.normal),
+            _writable(contacts.gap), margin, np.zeros(count), np.zeros((count, 3)),
+        )  # fmt: skip
+
+    def _swept(
+        self, rows: kernels.Rows, withheld: Withheld, displacement: Floats | None
+    ) -> tuple[kernels.Rows, kernels.Rows]:
+        """The rows with the parts of the step until the shapes meet; the same as they are at that time.
+
+        With a surface, the other shape goes the whole way between the two and the point, in the middle, half
+        of it. The gap changes by the way along the normal.
+        """
+        swept = np.flatnonzero(withheld.reason == SWEPT)
+        if len(swept) == 0:
+            return rows, rows
+        keys, first = np.unique(self._keys(withheld.shapes[swept]), return_index=True)
+        own = self._keys(rows.shapes)
+        at = np.minimum(np.searchsorted(keys, own), len(keys) - 1)
+        part = np.where(keys[at] == own, withheld.part[swept[first[at]]], 0.0)
+        moves = self._still if displacement is None else displacement
+        between = moves[self._scene.body[rows.shapes[:, 1]]] - moves[self._scene.body[rows.shapes[:, 0]]]
+        way = part[:, None] * between
+        # a surface comes first or second
+        sign = np.where(self._surfaces.of_shape[rows.shapes[:, 0]] >= 0, 1.0, -1.0)[:, None]
+        gap = rows.gap + np.einsum("ij,ij->i", rows.normal, way)
+        rows = rows._replace(part=part, way=sign * way)
+        return rows, rows._replace(point=rows.point + 0.5 * rows.way, gap=gap)
+
     def _pairs(
         self,
         position: Floats,
         quaternion: Floats,
-        rows: kernels.Rows,
+        rows: tuple[kernels.Rows, kernels.Rows],
         step: int,
         period: int,
         result: kernels.Result,
     ) -> tuple[int, int, int]:
         """Check pairs; numbers of all pairs, of pairs and contacts checked. Kernels that have none wait."""
-        scene, at = self._scene, (position, quaternion, rows, step, period)
+        scene = self._scene
+        at, later = ((position, quaternion, which, step, period) for which in rows)
         every, pairs, checked = check_balls(scene, *at, result)
         if not self._round:
             more, points = check_convex(scene, *at, self._work, result)
             pairs, checked = pairs + more, checked + points
         if len(self._surfaces.corners):
-            more, points = check_surfaces(scene, self._surfaces, *at, result)
+            more, points = check_surfaces(scene, self._surfaces, *later, result)
             pairs, checked = pairs + more, checked + points
         return every, pairs, checked
 
@@ -276,7 +308,7 @@ class ContactChecker:
         self, move: reasons.Move, contacts: Contacts, withheld: Withheld, step: int, period: int
     ) -> tuple[int, int]:
         """Number of reasons that do not hold, and the row of the first."""
-        counts, first = np.zeros((4, 2), dtype=np.int64), np.empty(1, dtype=np.int64)
+        counts, first = np.zeros((3, 2), dtype=np.int64), np.empty(1, dtype=np.int64)
         columns = reasons.Withheld(
             withheld.shapes, withheld.reason, withheld.normal, withheld.point, withheld.gap, withheld.part
         )
@@ -314,7 +346,7 @@ class ContactChecker:
             "a direction {:.3g} rad from the normal separates better",
             "a point is off the surfaces by {:.3g} m",
             "the contact area reaches {:.3g} m beyond the contacts",
-        )[worst].format(result.value[worst])
+        )[worst].format(result.worst[worst])
         pair = self._pair(*contacts.shapes[row])
         return f"Between {pair}, {what}, {result.ratio[worst]:.2g} of what is allowed."
 

@@ -56,6 +56,7 @@ class NarrowPhase:
         )
         self.inner = inner_radii(table, self.hulls, pieces.row)
         """(s,) inner radii of the shapes in m."""
+        self._shapes = Packed(self.shapes)
         self._round = bool(np.isin(table.kind, (SPHERE, HALF_SPACE)).all())  # one contact per pair
         self._rooms, self._room = Rooms(), 64
         self._scratch = narrow.Scratch(
@@ -107,7 +108,7 @@ class NarrowPhase:
         done, found = 0, 0
         while done < len(pairs):
             done, found = touch_solids(
-                pairs, done, self.shapes, self.hulls, centre, axes, motion,
+                pairs, done, self._shapes, self.hulls, centre, axes, motion,
                 self._work, self._spots, self._marks, narrow.Output(*room.columns()), part, found,
             )  # fmt: skip
             if done < len(pairs):

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from nonsmooth.collision.contacts import Contacts, Floats
 
-SEAM, SWEPT, TURNED = 1, 2, 3
-REASONS = {SEAM: "seam", SWEPT: "swept", TURNED: "turned away"}
+SEAM, SWEPT = 1, 2
+REASONS = {SEAM: "seam", SWEPT: "swept"}
 
 
 @dataclass(frozen=True)
@@ -18,13 +18,13 @@ class Withheld:
     """w contacts that are withheld, or whose normal is changed, on purpose.
 
     SEAM: an edge or side that is hidden by a neighbour which the moving shape touches. SWEPT: the contact
-    is reported, with the normal of the time of impact. TURNED: a point that the motion carries away.
+    is reported, with the normal of the time of impact.
     """
 
     shapes: NDArray[np.int32]
     """(w, 2) rows of the shape table, the first is the smaller."""
     reason: NDArray[np.int64]
-    """(w,) SEAM, SWEPT or TURNED."""
+    """(w,) SEAM or SWEPT."""
     normal: Floats
     """(w, 3) unit vector from the first shape to the second."""
     point: Floats

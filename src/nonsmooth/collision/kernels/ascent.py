@@ -4,7 +4,8 @@ import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel
 from nonsmooth.collision.kernels.gjk import distance, nearest, points_of_both, probe, separation_along
-from nonsmooth.collision.kernels.proofs import bounded_behind, disc_radius, is_deep_in
+from nonsmooth.collision.kernels.polish import polish
+from nonsmooth.collision.kernels.proofs import bounded_behind, disc_radius, is_deep_in, rims_cross
 from nonsmooth.collision.kernels.solids import CONE, CONVEX_HULL, CYLINDER, ELLIPSOID
 
 POINTS_OFF = 1e-9
@@ -19,6 +20,8 @@ CLOSE = 1e-11
 """Part of the size by which a pair that is moved by a short way is at least apart."""
 GAIN = 1e-13
 """Part of the size by which another direction must be better to be looked for."""
+_NEARBY = 0.3
+"""Angle in rad within which the best direction of curved cores is looked for by Newton's method."""
 _BELOW = 1e-7
 """Part of the size by which a point may be aside of the line below a point of an ellipsoid."""
 
@@ -47,7 +50,7 @@ def _is_deep(solid, hulls, surface, inner, best, size):
     return is_deep_in(solid, hulls.planes, first, end, inner[0], inner[1], inner[2], -s - GAIN * size)
 
 
-@inlined_kernel
+@inner_kernel
 def _proof(p, q, hulls, work, rows, best, at_p, at_q, size):
     """True if the simplex or the nearest points prove that no direction is better (see `proofs`); then also
     a point on each core that are opposite one another along the best direction.
@@ -68,9 +71,18 @@ def _proof(p, q, hulls, work, rows, best, at_p, at_q, size):
     if s >= 0.0:
         return False, at_p, at_q
     of_p, of_q = at_p, at_q
-    if p.kind == ELLIPSOID or q.kind == ELLIPSOID:
+    if is_curved(p.kind) or is_curved(q.kind):
+        # where one point of a core is the farthest, it is known better than the nearest one
         px, py, pz, qx, qy, qz = probe(p, q, hulls, work.hints, x, y, z)
         of_p, of_q = (px, py, pz), (qx, qy, qz)
+        if _is_deep(p, hulls, of_p, of_q, best, size):
+            return True, (qx - s * x, qy - s * y, qz - s * z), of_q
+        if _is_deep(q, hulls, of_q, of_p, best, size):
+            return True, of_p, (px + s * x, py + s * y, pz + s * z)
+        wx, wy, wz = qx - px - s * x, qy - py - s * y, qz - pz - s * z
+        _, mx, my, mz = separation_along(p, q, hulls, work.hints, -x, -y, -z)
+        if rims_cross(p, q, best, wx * wx + wy * wy + wz * wz, (mx, my, mz), GAIN * size):
+            return True, of_p, of_q
     if _is_deep(p, hulls, of_p, at_q, best, size):
         return True, (at_q[0] - s * x, at_q[1] - s * y, at_q[2] - s * z), at_q
     if _is_deep(q, hulls, of_q, at_p, best, size):
@@ -90,16 +102,23 @@ def ascend(p, q, hulls, work, rows, best, size, margin, climbs):
         margin = 2.0 * abs(best[0]) + CLOSE * size
     # rough at first where surfaces are curved: the first steps only lead near
     exact = ROUNDING * size
-    error = max(1e-2 * margin, exact) if is_curved(p.kind) or is_curved(q.kind) else exact
+    curved = is_curved(p.kind) or is_curved(q.kind)
+    error = max(1e-2 * margin, exact) if curved else exact
     turned, proven = math.inf, False
     at_p, at_q, of_m = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for _ in range(climbs):
         apart, x, y, z = best
         t = margin - apart
         sx, sy, sz = t * x, t * y, t * z
-        _, rows, (nx, ny, nz), _, near_p, near_q, way = distance(
-            p, q, hulls, work.hints, work.simplex, rows, x, y, z, sx, sy, sz, math.inf, error
-        )
+        for _ in range(2):
+            _, rows, (nx, ny, nz), _, near_p, near_q, way = distance(
+                p, q, hulls, work.hints, work.simplex, rows, x, y, z, sx, sy, sz, math.inf, error
+            )
+            if rows < 4:
+                break
+            rows = (
+                0  # the moved pair is apart: the flat simplex of an earlier search seems to hold the origin
+            )
         now, _, _, _ = separation_along(p, q, hulls, work.hints, nx, ny, nz)
         if now >= apart:
             best = (now, nx, ny, nz)
@@ -108,16 +127,20 @@ def ascend(p, q, hulls, work, rows, best, size, margin, climbs):
         turn = (nx - x) ** 2 + (ny - y) ** 2 + (nz - z) ** 2
         # steps shrink by a factor, gains by its square
         to_come = (now - apart) * min(1.0, 4.0 * turn / turned)
-        if now >= apart - GAIN * size and rows < 4:
-            proven, near_p, near_q = _proof(p, q, hulls, work, rows, best, near_p, near_q, size)
-            if proven:
-                at_p, at_q = near_p, near_q
-                break
-        if rows == 4 or (error == exact and to_come <= exact):
+        proven, near_p, near_q = _proof(p, q, hulls, work, rows, best, near_p, near_q, size)
+        if curved and not proven and now >= apart:
+            found, near_p, near_q = polish(p, q, hulls, work.hints, best, near_p, near_q, size, _NEARBY)
+            if found[0] > best[0]:
+                proven, near_p, near_q = _proof(p, q, hulls, work, 0, found, near_p, near_q, size)
+                best = found if proven else best
+        if proven:
+            at_p, at_q = near_p, near_q
+            break
+        if error == exact and to_come <= exact:
             break
         error = exact if now <= apart + 1e-3 * error else max(1e-5 * error, exact)
         turned = turn if turn > 0.0 else math.inf
-    return min(rows, 3), best, at_p, at_q, of_m, proven
+    return rows, best, at_p, at_q, of_m, proven
 
 
 @inner_kernel

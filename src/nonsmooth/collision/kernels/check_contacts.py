@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from nonsmooth._jit import inner_kernel, kernel
 from nonsmooth.collision.kernels.check_direction import best_axis, is_polytope, search
 from nonsmooth.collision.kernels.check_rows import (
@@ -20,8 +18,6 @@ from nonsmooth.collision.kernels.check_rows import (
     angle_between,
     chosen,
     end_of,
-    first_of,
-    listed,
     note,
     tolerance_of,
 )
@@ -152,7 +148,7 @@ def _check_normal(scene, rows, a, b, first, end, i, tolerance, size, work, resul
 
 
 @inner_kernel
-def _check_span(scene, rows, a, b, first, end, i, size, work, result):
+def _check_span(scene, rows, a, b, first, end, i, tolerance, size, work, result):
     """The area where the shapes touch against the area that the contacts first…end span."""
     if scene.kind[a] == SPHERE or scene.kind[b] == SPHERE:
         return
@@ -204,20 +200,16 @@ def _check_span(scene, rows, a, b, first, end, i, size, work, result):
             work.points[count, 0] = u[0] * x + u[1] * y + u[2] * z
             work.points[count, 1] = u[3] * x + u[4] * y + u[5] * z
             count += 1
-    key = np.int64(a) * scene.kind.shape[0] + b
-    k = first_of(rows.turned, key)
-    while k < rows.turned.shape[0] and rows.turned[k] == key and count < MOST_CORNERS:
-        x, y, z = rows.turned_point[k, 0] - ox, rows.turned_point[k, 1] - oy, rows.turned_point[k, 2] - oz
-        work.points[count, 0] = u[0] * x + u[1] * y + u[2] * z
-        work.points[count, 1] = u[3] * x + u[4] * y + u[5] * z
-        count += 1
-        k += 1
     count = flat_hull(work.points, count, work.hulls[2])
     error, diameter = beyond(
         work.hulls[0], corners_p, work.hulls[1], corners_q, work.hulls[2], count, 1e-9 * size
     )
-    part = SPAN_FLAT if flat else SPAN_ROUND
-    note(result, SPAN, error, part * diameter + SLAB * size, i)
+    if flat:
+        note(result, SPAN, error, SPAN_FLAT * diameter + SLAB * size, i)
+    else:
+        # a round side has fallen off by d²/2R at a distance d from its line, R ≤ size/2: by the tolerance
+        # of a gap where d² is that times the size
+        note(result, SPAN, error, SPAN_ROUND * diameter + math.sqrt(tolerance * size), i)
 
 
 @inner_kernel
@@ -260,7 +252,7 @@ def check_pair(scene, rows, a, b, first, end, work, result):
             z = rows.point[k, 2] - scene.centre[s, 2] - sign * half * mz
             error = max(error, off_surface(scene, s, x, y, z, sign * mx, sign * my, sign * mz, allowed, size))
         note(result, POINT, error, allowed, k)
-    _check_span(scene, rows, a, b, first, end, i, size, work, result)
+    _check_span(scene, rows, a, b, first, end, i, tolerance, size, work, result)
 
 
 @kernel
@@ -276,7 +268,7 @@ def check_convex(scene, position, quaternion, rows, step, period, work, result):
         if max(ka, kb) > HALF_SPACE and not surface and chosen(a, b, count, step, period):
             pairs += 1
             checked += end - first
-            if not listed(rows.swept, np.int64(a) * count + b):
+            if rows.part[first] == 0.0:  # see `check_withheld`
                 place(scene, position, quaternion, a)
                 place(scene, position, quaternion, b)
                 check_pair(scene, rows, a, b, first, end, work, result)

@@ -1,7 +1,7 @@
 """What the contact check reads and writes: contacts, tolerances, and the largest errors.
 
 Errors go to four rows: gap (m), angle (rad), point (m), span (m). `value` holds the largest of each, `ratio`
-the largest error in units of its tolerance, `row` the contact at which that ratio was found.
+the largest error in units of its tolerance, `worst` that error itself and `row` the contact it belongs to.
 """
 
 import math
@@ -14,7 +14,11 @@ from nonsmooth.collision.kernels.check_support import HALF_SPACE, HEIGHT_FIELD, 
 
 GAP, ANGLE, POINT, SPAN = range(4)
 GAP_ABSOLUTE, GAP_RELATIVE, ROUNDING = 1e-12, 1e-9, 4e-15
-SPAN_FLAT, SPAN_ROUND = 0.03, 0.16
+SPAN_FLAT = 0.03
+# Points on a rim are up to Φ = 51° apart: eight samples and the lowest point, less those that stand out by
+# less than 2 %. Of a tilted disc the part within an angle θ of the lowest point touches, 2 a sin θ wide; it
+# reaches beyond the points' chord by a (cos(θ − Φ/2) − cos Φ/2) ≤ a sin θ sin Φ/2, sin(Φ/2)/2 of the width.
+SPAN_ROUND = 0.216
 SLAB = 1e-6  # part of the size: flatter than this, two features are taken as flat on each other
 LATERAL = 1e-8  # part of the size by which further points, and those of curved shapes, may be off a surface
 BESIDE = 1e-5  # part of the size by which a point may be beside the edge of a face
@@ -29,11 +33,8 @@ class Rows(NamedTuple):
     normal: np.ndarray
     gap: np.ndarray
     margin: float
-    swept: np.ndarray  # (k,) int64 sorted keys a·s + b of pairs whose normal is that of a time of impact
-    turned: (
-        np.ndarray
-    )  # (k,) int64 sorted keys of points that are withheld because the motion turns them away
-    turned_point: np.ndarray  # (k, 3)
+    part: np.ndarray  # (k,) of the step until the shapes meet, 0 for contacts of now
+    way: np.ndarray  # (k, 3) of the shape that is no surface until then, against the surface
 
 
 class Work(NamedTuple):
@@ -52,6 +53,7 @@ class Result(NamedTuple):
 
     value: np.ndarray
     ratio: np.ndarray
+    worst: np.ndarray
     row: np.ndarray
 
 
@@ -64,6 +66,7 @@ def note(result, k, value, tolerance, i):
         result.value[k] = value
     if value / tolerance > result.ratio[k]:
         result.ratio[k] = value / tolerance
+        result.worst[k] = value
         result.row[k] = i
 
 

@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from nonsmooth._jit import inner_kernel, kernel
 from nonsmooth.collision.kernels.check_contacts import off_surface
 from nonsmooth.collision.kernels.check_direction import is_polytope
@@ -17,7 +15,6 @@ from nonsmooth.collision.kernels.check_rows import (
     angle_between,
     chosen,
     end_of,
-    listed,
     note,
     tolerance_of,
 )
@@ -133,7 +130,10 @@ def _check_against_surface(
 
 @kernel
 def check_surfaces(scene, surfaces, position, quaternion, rows, step, period, result):
-    """Check the chosen pairs with a mesh or a height field; numbers of pairs and contacts checked."""
+    """Check the chosen pairs with a mesh or a height field; numbers of pairs and contacts checked.
+
+    Rows of shapes that meet later in the step are those of that time: points and gaps along the normal.
+    """
     count = scene.kind.shape[0]
     pairs = checked = first = 0
     while first < rows.gap.shape[0]:
@@ -143,9 +143,13 @@ def check_surfaces(scene, surfaces, position, quaternion, rows, step, period, re
         if (is_surface(ka) or is_surface(kb)) and chosen(a, b, count, step, period):
             pairs += 1
             checked += end - first
-            if not listed(rows.swept, np.int64(a) * count + b):
-                place(scene, position, quaternion, a)
-                place(scene, position, quaternion, b)
-                _check_surface(scene, surfaces, rows, a, b, first, end, result)
+            place(scene, position, quaternion, a)
+            place(scene, position, quaternion, b)
+            if rows.part[first] > 0.0:
+                solid = b if is_surface(ka) else a
+                for k in range(3):
+                    scene.centre[solid, k] += rows.way[first, k]
+                    scene.middle[solid, k] += rows.way[first, k]
+            _check_surface(scene, surfaces, rows, a, b, first, end, result)
         first = end
     return pairs, checked

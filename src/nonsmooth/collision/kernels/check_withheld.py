@@ -14,12 +14,11 @@ from nonsmooth.collision.kernels.check_support import (
     MESH,
     apart_along,
     farthest,
-    height,
     place,
     place_moved,
 )
 
-SEAM, SWEPT, TURNED = 1, 2, 3
+SEAM, SWEPT = 1, 2
 SEAM_STEP = 1e-5  # part of the size by which a hidden shape may stand above its neighbour's face
 SWEPT_LOSS = 1e-3  # part of the size by which another direction may separate better at the time of impact
 
@@ -105,48 +104,9 @@ def swept_holds(scene, move, a, b, nx, ny, nz, gap, part, tolerance, size, work)
     return best <= now + SWEPT_LOSS * size
 
 
-@inner_kernel
-def _rises(scene, move, a, b, x, y, z, tolerance):
-    """True if a point of shape a, at (x, y, z) now, is not inside shape b at the end of the step."""
-    place(scene, move.position, move.quaternion, a)
-    x, y, z = x - scene.centre[a, 0], y - scene.centre[a, 1], z - scene.centre[a, 2]
-    axes = scene.axes
-    lx = axes[a, 0, 0] * x + axes[a, 1, 0] * y + axes[a, 2, 0] * z
-    ly = axes[a, 0, 1] * x + axes[a, 1, 1] * y + axes[a, 2, 1] * z
-    lz = axes[a, 0, 2] * x + axes[a, 1, 2] * y + axes[a, 2, 2] * z
-    for s in (a, b):
-        place_moved(scene, move.position, move.quaternion, move.displacement, move.rotation, 1.0, s)
-    x = scene.centre[a, 0] + axes[a, 0, 0] * lx + axes[a, 0, 1] * ly + axes[a, 0, 2] * lz - scene.centre[b, 0]
-    y = scene.centre[a, 1] + axes[a, 1, 0] * lx + axes[a, 1, 1] * ly + axes[a, 1, 2] * lz - scene.centre[b, 1]
-    z = scene.centre[a, 2] + axes[a, 2, 0] * lx + axes[a, 2, 1] * ly + axes[a, 2, 2] * lz - scene.centre[b, 2]
-    if scene.kind[b] == HALF_SPACE:
-        above = axes[b, 0, 2] * x + axes[b, 1, 2] * y + axes[b, 2, 2] * z
-    else:
-        above, _, _, _ = height(scene, b, x, y, z, 0.0, 0.0, 1.0, 0.0)
-    return above - scene.radius[b] >= -tolerance
-
-
-@inner_kernel
-def turned_holds(scene, move, a, b, point, normal, gap, tolerance):
-    """True if the motion carries the point away: it is outside the other shape at the end of the step.
-
-    The point is one of the curved shape; if both are curved or both flat, of either.
-    """
-    half = 0.5 * gap
-    x, y, z = half * normal[0], half * normal[1], half * normal[2]
-    flat_a = is_polytope(scene, a) or scene.kind[a] == HALF_SPACE
-    flat_b = is_polytope(scene, b) or scene.kind[b] == HALF_SPACE
-    holds = False
-    if flat_b or not flat_a:
-        holds = _rises(scene, move, a, b, point[0] - x, point[1] - y, point[2] - z, tolerance)
-    if not holds and (flat_a or not flat_b):
-        holds = _rises(scene, move, b, a, point[0] + x, point[1] + y, point[2] + z, tolerance)
-    return holds
-
-
 @kernel
 def check_withheld(scene, group, move, contacts, withheld, step, period, work, counts, first_wrong):
-    """Count chosen rows by reason in `counts` (4, 2): checked, wrong. `first_wrong` gets a row or −1."""
+    """Count chosen rows by reason in `counts` (3, 2): checked, wrong. `first_wrong` gets a row or −1."""
     count = scene.kind.shape[0]
     wrong = -1
     for i in range(withheld.gap.shape[0]):
@@ -155,7 +115,7 @@ def check_withheld(scene, group, move, contacts, withheld, step, period, work, c
             continue
         surface = scene.kind[a] in (MESH, HEIGHT_FIELD) or scene.kind[b] in (MESH, HEIGHT_FIELD)
         if reason == SWEPT and surface:
-            continue  # has no support function
+            continue  # `check_surfaces` judges these contacts at the time of impact
         place(scene, move.position, move.quaternion, a)
         place(scene, move.position, move.quaternion, b)
         p, n = withheld.point[i], withheld.normal[i]
@@ -173,9 +133,7 @@ def check_withheld(scene, group, move, contacts, withheld, step, period, work, c
             holds = swept_holds(
                 scene, move, a, b, n[0], n[1], n[2], least, withheld.part[i], tolerance, size, work
             )
-        elif reason == TURNED:
-            holds = turned_holds(scene, move, a, b, p, n, withheld.gap[i], tolerance)
-        row = reason if 1 <= reason <= 3 else 0
+        row = reason if 1 <= reason <= 2 else 0
         counts[row, 0] += 1
         if not holds:
             counts[row, 1] += 1

@@ -25,6 +25,7 @@ from nonsmooth.collision.kernels.clipping import (
     reduce,
     vertex_mark,
 )
+from nonsmooth.collision.kernels.side_lines import ASIDE, LEVEL, beside, segment_on_segment
 from nonsmooth.collision.kernels.solids import CONVEX_HULL, ELLIPSOID, SPHERE, to_local, to_world
 from nonsmooth.collision.kernels.support_features import ALONE, CROSSING, ROUND, add_to_rim, choose, fill
 
@@ -32,8 +33,6 @@ SPOTS = 17
 """Rows that `spots` and `marks` must have for one pair."""
 _SLACK = 2e-10  # part of the size by which walls are pushed out
 _ROUNDING = 1e-14  # part of the larger size
-_ASIDE = 0.03  # rad: how far the normals of curved surfaces may turn beside the line of contact
-_LEVEL = 0.01  # slope of a line against the normal above which there is nothing beside it
 _BESIDE = 0.1  # sine between a line and an edge that it can rest on beside the face
 _SAME = 3e-10  # part of the size by which the features may miss the gap of the pair
 _BY = 5e-3  # part of the size within which a witness takes the place of a point
@@ -182,19 +181,19 @@ def _height(slopes, side, planes, x, y):
 
 
 @inner_kernel
-def _segment_on_face(work, line, count, planes, slack, near, swept):
+def _segment_on_face(solid, work, line, count, planes, slack, near, frame):
     """Ends of the part of a segment (feature `line`) that is over a face.
 
     Curved surfaces rest on an edge of the face too, beside the face itself: walls are pushed out by a part
-    of the radius, and ends beyond a wall are moved back onto it, which the surface leaves by its sagitta.
+    of the radius, and ends beyond a wall are moved back onto it: the surface there is beside its line.
     """
     face = 1 - line
     flat, labels = work.flat, work.labels
     x0, y0, h0 = flat[line, 0, 0], flat[line, 0, 1], flat[line, 0, 2]
     dx, dy, dh = flat[line, 1, 0] - x0, flat[line, 1, 1] - y0, flat[line, 1, 2] - h0
     length2 = dx * dx + dy * dy
-    bend0, bend1 = work.bend[line, 0] + swept, work.bend[line, 1] + swept
-    wide = _ASIDE if dh * dh <= _LEVEL * _LEVEL * length2 else 0.0
+    bend0, bend1 = work.bend[line, 0] + solid.radius, work.bend[line, 1] + solid.radius
+    wide = ASIDE if dh * dh <= LEVEL * LEVEL * length2 else 0.0
     low, high, wall_low, wall_high = 0.0, 1.0, -1, -1
     for j in range(count):
         k = j + 1 if j + 1 < count else 0
@@ -246,10 +245,10 @@ def _segment_on_face(work, line, count, planes, slack, near, swept):
         if most > 100.0 * slack:
             continue  # nothing of the line is over the face there
         part = min(max(((x - x0) * dx + (y - y0) * dy) / length2, 0.0), 1.0)
-        aside = math.sqrt((x - x0 - part * dx) ** 2 + (y - y0 - part * dy) ** 2)
-        bend = bend0 + part * (bend1 - bend0)
-        sagitta = bend - math.sqrt(max(bend * bend - aside * aside, 0.0)) if bend > 0.0 else 0.0
-        own = h0 + part * dh - (sagitta if line == 0 else -sagitta)
+        ox, oy = x - x0 - part * dx, y - y0 - part * dy
+        _, _, own = beside(solid, work, line, part, ox, oy, frame, False)
+        if not abs(own) < math.inf:
+            continue
         work.found[kept, 0], work.found[kept, 1] = x, y
         work.heights[kept, line] = own
         work.heights[kept, face] = _height(work.slopes, face, planes, x, y)
@@ -263,50 +262,6 @@ def _segment_on_face(work, line, count, planes, slack, near, swept):
                 work.names[kept] = name_crossing(flat, labels, wall, k, 0, 1, x, y, near)
         kept += 1
     return kept
-
-
-@inner_kernel
-def _segment_on_segment(work, slack, swept_p, swept_q):
-    """Ends of the part that two segments run side by side, where they diverge by little of their radii."""
-    flat, labels = work.flat, work.labels
-    px, py, ph = flat[0, 0, 0], flat[0, 0, 1], flat[0, 0, 2]
-    ux, uy, uh = flat[0, 1, 0] - px, flat[0, 1, 1] - py, flat[0, 1, 2] - ph
-    qx, qy, qh = flat[1, 0, 0], flat[1, 0, 1], flat[1, 0, 2]
-    vx, vy, vh = flat[1, 1, 0] - qx, flat[1, 1, 1] - qy, flat[1, 1, 2] - qh
-    u2, v2 = ux * ux + uy * uy, vx * vx + vy * vy
-    level = _LEVEL * _LEVEL
-    wide = _ASIDE if uh * uh <= level * u2 and vh * vh <= level * v2 else 0.0
-    count = 0
-    # ends of p over q, then ends of q over p
-    for end in range(4):
-        s, t = 0.0, 0.0
-        if end < 2:
-            s = 1.0 * end
-            t = ((px + s * ux - qx) * vx + (py + s * uy - qy) * vy) / v2
-            if t < 0.0 or t > 1.0:
-                continue
-            name = vertex_mark(0, labels[0, end])
-        else:
-            t = 1.0 * (end - 2)
-            s = ((qx + t * vx - px) * ux + (qy + t * vy - py) * uy) / u2
-            if s < 0.0 or s > 1.0:
-                continue
-            name = vertex_mark(1, labels[1, end - 2])
-        ax, ay, bx, by = px + s * ux, py + s * uy, qx + t * vx, qy + t * vy
-        aside = math.sqrt((bx - ax) ** 2 + (by - ay) ** 2)
-        bend_p = work.bend[0, 0] + s * (work.bend[0, 1] - work.bend[0, 0]) + swept_p
-        bend_q = work.bend[1, 0] + t * (work.bend[1, 1] - work.bend[1, 0]) + swept_q
-        bend = bend_p + bend_q
-        if aside > wide * bend + slack:
-            continue
-        part = bend_p / bend if bend > 0.0 else 0.5
-        sagitta = bend - math.sqrt(max(bend * bend - aside * aside, 0.0)) if bend > 0.0 else 0.0
-        work.found[count, 0], work.found[count, 1] = ax + part * (bx - ax), ay + part * (by - ay)
-        work.heights[count, 0] = ph + s * uh - part * sagitta
-        work.heights[count, 1] = qh + t * vh + (1.0 - part) * sagitta
-        work.names[count] = name
-        count += 1
-    return count
 
 
 @kernel
@@ -351,6 +306,8 @@ def manifold(p, q, hulls, gap, nx, ny, nz, px, py, pz, qx, qy, qz, reach, work, 
     size = min(size_p, size_q)
     slack = _SLACK * size + _ROUNDING * max(size_p, size_q)
     near, planes_p, planes_q = SNAP * size, 0, 0
+    ux, uy, uz, vx, vy, vz = across(nx, ny, nz)
+    frame = (nx, ny, nz, ux, uy, uz, vx, vy, vz)
     if form_p >= 2:
         planes_p = _surface(
             p,
@@ -391,18 +348,17 @@ def manifold(p, q, hulls, gap, nx, ny, nz, px, py, pz, qx, qy, qz, reach, work, 
             heights[i, 0] = _height(work.slopes, 0, planes_p, found[i, 0], found[i, 1])
             heights[i, 1] = _height(work.slopes, 1, planes_q, found[i, 0], found[i, 1])
     elif form_p >= 2:
-        count = _segment_on_face(work, 1, count_p, planes_p, slack, near, q.radius)
+        count = _segment_on_face(q, work, 1, count_p, planes_p, slack, near, frame)
     elif form_q >= 2:
-        count = _segment_on_face(work, 0, count_q, planes_q, slack, near, p.radius)
+        count = _segment_on_face(p, work, 0, count_q, planes_q, slack, near, frame)
     else:
-        count = _segment_on_segment(work, slack, p.radius, q.radius)
+        count = segment_on_segment(p, q, work, slack, frame)
     for i in range(count):
         # no point is nearer than the pair; beyond a wall, within the slack, planes would say so
         found[i, 2] = max(heights[i, 1] - heights[i, 0] - p.radius - q.radius, gap)
     same = 1e-12 + _SAME * size + _ROUNDING * max(size_p, size_q)
     count = merge(found, heights, names, count, MERGE * size, reach)
     count = reduce(found, heights, names, work.sides, work.inside, count, same, MOST)
-    ux, uy, uz, vx, vy, vz = across(nx, ny, nz)
     deepest = math.inf
     for i in range(count):
         x, y = found[i, 0], found[i, 1]

@@ -9,12 +9,17 @@ All is said of M = {q − p}, as in `gjk`: n is a direction, s < 0 the separatio
 - A point inside. The cores overlap by at least the depth of any point of one within the other. If the nearest
   point of q is as deep in p as the cores overlap along n, or the other way round, nothing is better. This
   proves contacts on curved parts.
+- Two rims that cross. Circles of radius a through the nearest points, with tangents at an angle β, are in the
+  cores. With σ = sin(β/2), one of the tangents is within σ of any direction τ across n, and the way along its
+  circle bounds the separation along cos θ n + sin θ τ by s cos θ + e sin θ − a (√(1 + σ² sin² θ) − 1), where
+  e is how far the nearest points are aside of one another. With k = a σ²/(1 + √2) this is better than s by no
+  more than e²/(2k) while 1 + cos θ ≥ 2|s|/k; the point of M farthest along n bounds the rest.
 """
 
 import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel
-from nonsmooth.collision.kernels.solids import BOX, CONE, CONVEX_HULL, CYLINDER, ELLIPSOID, to_local
+from nonsmooth.collision.kernels.solids import BOX, CONE, CONVEX_HULL, CYLINDER, ELLIPSOID, to_local, to_world
 
 
 @inlined_kernel
@@ -86,3 +91,38 @@ def is_deep_in(solid, planes, first, end, x, y, z, depth):
                 return False
         return True
     return False
+
+
+@inlined_kernel
+def rim_tangent(solid, x, y, z):
+    """True and the unit tangent of the rim at its point farthest along (x, y, z); False where it is none."""
+    if solid.kind != CYLINDER and solid.kind != CONE:
+        return False, 0.0, 0.0, 0.0
+    lx, ly, lz = to_local(solid.axes, x, y, z)
+    across = math.sqrt(lx * lx + ly * ly)
+    if across == 0.0 or (solid.kind == CONE and 2.0 * solid.b * lz >= solid.a * across):
+        return False, 0.0, 0.0, 0.0
+    tx, ty, tz = to_world(solid.axes, -ly / across, lx / across, 0.0)
+    return True, tx, ty, tz
+
+
+@inlined_kernel
+def rims_cross(p, q, best, aside, far, error):
+    """True if the rims of both cores prove that no direction is better than the best by more than `error`.
+
+    `aside` is the square of the distance across n of the cores' farthest points, `far` the point of M that is
+    farthest along n.
+    """
+    s, x, y, z = best
+    on_p, px, py, pz = rim_tangent(p, x, y, z)
+    on_q, qx, qy, qz = rim_tangent(q, -x, -y, -z)
+    if not (on_p and on_q):
+        return False
+    cosine = min(abs(px * qx + py * qy + pz * qz), 1.0)
+    k = min(p.a, q.a) * 0.5 * (1.0 - cosine) / (1.0 + math.sqrt(2.0))
+    if k < -4.0 * s or aside > 2.0 * k * error:
+        return False
+    left = -2.0 * s / k
+    depth = x * far[0] + y * far[1] + z * far[2]
+    beside = math.sqrt(max(far[0] * far[0] + far[1] * far[1] + far[2] * far[2] - depth * depth, 0.0))
+    return depth * (1.0 - left) - beside * math.sqrt(2.0 * left) >= -s

@@ -29,6 +29,7 @@ from nonsmooth.collision.kernels.gjk import (
     probe,
     separation_along,
 )
+from nonsmooth.collision.kernels.polish import MISSED, polish
 from nonsmooth.collision.kernels.polytopes import add_cut, open_edges, small_faces, try_edges, try_faces
 from nonsmooth.collision.kernels.solids import (
     BOX,
@@ -49,6 +50,8 @@ _ANGLE = 3e-7
 """Angle in rad to which the best direction of cores that are apart is found."""
 _ALIGNED, _NEAR = 1e-10, 1e-3
 """Parts of the size: how far nearest points may be aside of one another, and from a core's farthest point."""
+_NEAR_CAP = 0.7
+"""Cosine of the angle to the normal of a cap above which that normal is tried."""
 _SNAP = 1e-14
 """Square of the angle to a face normal within which that normal is tried."""
 
@@ -197,6 +200,21 @@ def _best_of_all(p, q, hulls, work, rows, best, way, size, margin):
     return found
 
 
+@inlined_kernel
+def _try_cap(solid, p, q, hulls, work, sign, best):
+    """The better of a direction and the normal of the solid's cap that it is near to."""
+    if solid.kind != CYLINDER and solid.kind != CONE:
+        return best
+    r = solid.axes
+    along = sign * (r[0, 2] * best[1] + r[1, 2] * best[2] + r[2, 2] * best[3])
+    if abs(along) < _NEAR_CAP or (solid.kind == CONE and along > 0.0):
+        return best
+    way = sign * math.copysign(1.0, along)
+    x, y, z = way * r[0, 2], way * r[1, 2], way * r[2, 2]
+    now, _, _, _ = separation_along(p, q, hulls, work.hints, x, y, z)
+    return (now, x, y, z) if now > best[0] else best
+
+
 @inner_kernel
 def _searched(p, q, hulls, work, rows, best, at_p, at_q, of_m, size, margin):
     """The best direction and its points by a search over all directions, from the best one near by."""
@@ -216,7 +234,8 @@ def _aside(a, b, best):
     """Square of the distance of two points across the best direction."""
     x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     along = x * best[1] + y * best[2] + z * best[3]
-    return max(x * x + y * y + z * z - along * along, 0.0)
+    x, y, z = x - along * best[1], y - along * best[2], z - along * best[3]
+    return x * x + y * y + z * z
 
 
 @inner_kernel
@@ -286,10 +305,14 @@ def separation(p, q, hulls, reach, work):
             now, _, _, _ = separation_along(p, q, hulls, work.hints, x, y, z)
             if now > apart:
                 best = (now, x, y, z)
+        best = _try_cap(p, p, q, hulls, work, 1.0, best)
+        best = _try_cap(q, p, q, hulls, work, -1.0, best)
         rows = rows if end == INSIDE else 0
         rows, best, at_p, at_q, of_m, proven = ascend(p, q, hulls, work, rows, best, size, margin, CLIMBS)
         if not proven:
             best, at_p, at_q = _searched(p, q, hulls, work, rows, best, at_p, at_q, of_m, size, margin)
+    if curved:
+        best, at_p, at_q = polish(p, q, hulls, work.hints, best, at_p, at_q, size, MISSED)
     separation_along(p, q, hulls, work.hints, best[1], best[2], best[3])
     put, best = _snapped(p, p, q, hulls, work, 0, best, size)
     if not put:

@@ -15,7 +15,7 @@ from nonsmooth.collision.kernels.sweeps import time_of_impact
 _CLOSE = 1e-6  # part of the way at which solids that approach have met
 
 
-@inner_kernel
+@inlined_kernel
 def keep_counting(count, a, b, sign, part, shapes, motion, spots, marks, out, parts, found):
     """Write those of the `count` spots of shapes a and b that count in this step, by ascending marks.
 
