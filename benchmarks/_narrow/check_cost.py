@@ -107,7 +107,8 @@ def measure(build: Callable[[], System], start: int, steps: int, repeats: int) -
 def print_table(start: int = 100, steps: int = 100, repeats: int = 5) -> None:
     """Print the cost of every scene."""
     print(f"{'scene':<16}{'contacts':>9}{'none':>10}{'sampled':>10}{'all':>10}{'sampled':>18}{'all':>18}")
-    print(f"{'':<16}{'a step':>9}{'ms/step':>10}{'ms/step':>10}{'ms/step':>10}" + 2 * f"{'more   checked':>18}")
+    units = f"{'':<16}{'a step':>9}" + 3 * f"{'ms/step':>10}" + 2 * f"{'more   checked':>18}"
+    print(units)
     for name, build in SCENES.items():
         cost = measure(build, start, steps, repeats)
         line = f"{name:<16}{cost.contacts / steps:>9.0f}"
