@@ -3,10 +3,12 @@
     python benchmarks/collision.py [cost]
     python benchmarks/collision.py right [--poses 300] [--engines ours coal MuJoCo PyBullet] [--pair box hull]
     python benchmarks/collision.py pairs [--pairs 200] [--seconds 5]
+    python benchmarks/collision.py check
 
 `right` counts the wrong answers at poses of 45 pairs of shapes that almost touch, judged by brute force: see
 _narrow/poses.py and _narrow/judge.py. `pairs` measures µs per touching pair: see _narrow/speed.py. Engines
-that are not installed are left out: pip install coal mujoco pybullet
+that are not installed are left out: pip install coal mujoco pybullet. `check` measures what the check of the
+contacts adds to a step: see _narrow/check_cost.py.
 
 `cost` measures ns per body, from 1,000 to 100,000 bodies, and the share of each phase. Scenes: balls of one
 size in a container of five planes, about three contacts each; balls whose radii span 1 : 100, placed at
@@ -25,7 +27,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from _bench import machine
-from _narrow import speed, table
+from _narrow import check_cost, speed, table
 from _narrow.engines import ENGINES
 from nonsmooth.collision import Detector
 from nonsmooth.model.system import System
@@ -111,7 +113,7 @@ def cost() -> None:
 
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(description="Measure how contacts are found.")
-    parser.add_argument("what", nargs="?", default="cost", choices=("cost", "right", "pairs"))
+    parser.add_argument("what", nargs="?", default="cost", choices=("cost", "right", "pairs", "check"))
     parser.add_argument("--poses", type=int, default=300, help="Poses of each pair of shapes [300].")
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
     parser.add_argument("--pair", nargs="+", default=[], help="Judge only pairs with these shapes [all].")
@@ -125,6 +127,8 @@ def main(arguments: Sequence[str] = ()) -> None:
     elif given.what == "right":
         asked = [pair for pair in table.ALL if all(name in pair for name in given.pair)]
         table.print_table(given.poses, tuple(given.engines), asked, given.show)
+    elif given.what == "check":
+        check_cost.print_table()
     else:
         speed.print_table(given.pairs, given.seconds)
 

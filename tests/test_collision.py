@@ -391,8 +391,8 @@ def test_capsules_side_by_side_touch_in_two_points(tilt):
     turned = quaternions.product(ALONG_X, (np.cos(tilt / 2), 0, np.sin(tilt / 2), 0))
     one, two = Capsule(0.2, 2.0), Capsule(0.3, 1.0)
     contacts = detect(scene((one, (0, 0, 0), ALONG_X), (two, (0.8, 0, 0.495), turned)))
-    assert contacts.feature.tolist() == [1, 2]
-    assert np.allclose(contacts.point[:, 0], [0.3, 1.0], atol=1e-3)
+    assert contacts.feature[0] < contacts.feature[1]
+    assert np.allclose(np.sort(contacts.point[:, 0]), [0.3, 1.0], atol=1e-3)
     assert contacts.gap.max() - contacts.gap.min() == pytest.approx(0.7 * np.tan(tilt), abs=1e-6)
     crossed = detect(scene((one, (0, 0, 0), ALONG_X), (two, (0.8, 0, 0.495), (QUARTER, QUARTER, 0, 0))))
     assert crossed.gap == pytest.approx([-0.005], abs=1e-14)

@@ -39,8 +39,10 @@ def heap(kinds: tuple[str, ...], floor: str, count: int, seed: int) -> System:
     system = System()
     if floor == "plane":
         system.add_plane()
-    else:
+    elif floor == "box":
         system.add_box((4.0, 4.0, 0.2), fixed=True, position=(0.0, 0.0, -0.1))
+    else:
+        system.add_height_field(0.15 * random.uniform(size=(25, 25)), (0.2, 0.2), position=(0.0, 0.0, -0.15))
     for normal in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)):
         system.add_plane(normal=normal, point=tuple(-0.35 * part for part in normal))
     for k in range(count):
@@ -52,13 +54,11 @@ def heap(kinds: tuple[str, ...], floor: str, count: int, seed: int) -> System:
     return system
 
 
-@pytest.mark.parametrize("floor", ["plane", "box"])
+@pytest.mark.parametrize("floor", ["plane", "box", "field"])
 @pytest.mark.parametrize("kinds", [*[(kind,) for kind in KINDS], KINDS], ids=[*KINDS, "mixed"])
 def test_contacts_of_heaps_pass(kinds: tuple[str, ...], floor: str) -> None:
     for seed in range(2):
-        run = ns.simulate(
-            heap(kinds, floor, 12, seed), duration=0.4, step=0.005, contact_check="all"
-        )
+        run = ns.simulate(heap(kinds, floor, 12, seed), duration=0.4, step=0.005, contact_check="all")
         assert run.certificate.contacts_checked == run.certificate.contacts > 100
         assert run.certificate.wrong_contact_steps == 0
 

@@ -205,3 +205,45 @@ def surface_inside(scene, surfaces, s, q, tolerance):
             gx, gy, gz = to_frame(scene.axes, s, gx, gy, gz)
             x, y, z = nearest_on_triangle(c, t, x - step * gx, y - step * gy, z - step * gz)
     return False
+
+
+@inlined_kernel
+def _is_corner(c, t, x, y, z, near):
+    """True if a corner of triangle t is at a point."""
+    for i in range(0, 9, 3):
+        if abs(c[t, i] - x) <= near and abs(c[t, i + 1] - y) <= near and abs(c[t, i + 2] - z) <= near:
+            return True
+    return False
+
+
+@inner_kernel
+def along_edge(scene, surfaces, s, x, y, z, nx, ny, nz, tolerance, size):
+    """True if n is a direction of an edge that ends at a point (world, relative to the centre of s).
+
+    It is normal to the edge, and of the triangles beside it none rises along it. Other triangles at the end
+    of the edge may: they have contacts of their own.
+    """
+    x, y, z = to_frame(scene.axes, s, x, y, z)
+    nx, ny, nz = to_frame(scene.axes, s, nx, ny, nz)
+    c = surfaces.corners
+    near = _SURFACE_OFF * size + 10.0 * tolerance
+    count = gather(surfaces, surfaces.of_shape[s], x, y, z, near)
+    for k in range(count):
+        t = surfaces.near[k]
+        for i in range(0, 9, 3):
+            dx, dy, dz = c[t, i] - x, c[t, i + 1] - y, c[t, i + 2] - z
+            length = math.sqrt(dx * dx + dy * dy + dz * dz)
+            if length <= near or abs(nx * dx + ny * dy + nz * dz) > near + SURFACE_ANGLE * length:
+                continue
+            most = -math.inf
+            for m in range(count):
+                u = surfaces.near[m]
+                if not _is_corner(c, u, x, y, z, near) or not _is_corner(c, u, x + dx, y + dy, z + dz, near):
+                    continue
+                for j in range(0, 9, 3):
+                    ex, ey, ez = c[u, j] - x, c[u, j + 1] - y, c[u, j + 2] - z
+                    rise = nx * ex + ny * ey + nz * ez - near
+                    most = max(most, rise - SURFACE_ANGLE * math.sqrt(ex * ex + ey * ey + ez * ez))
+            if -math.inf < most <= 0.0:
+                return True
+    return False

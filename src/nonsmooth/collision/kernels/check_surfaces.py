@@ -4,8 +4,14 @@ import math
 
 from nonsmooth._jit import inner_kernel, kernel
 from nonsmooth.collision.kernels.check_contacts import off_surface
-from nonsmooth.collision.kernels.check_direction import is_polytope
-from nonsmooth.collision.kernels.check_mesh import SURFACE_ANGLE, is_surface, judge_point, on_surface
+from nonsmooth.collision.kernels.check_direction import has_face, is_polytope
+from nonsmooth.collision.kernels.check_mesh import (
+    SURFACE_ANGLE,
+    along_edge,
+    is_surface,
+    judge_point,
+    on_surface,
+)
 from nonsmooth.collision.kernels.check_rows import (
     ANGLE,
     CURVED,
@@ -33,7 +39,7 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
         nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
         half = 0.5 * rows.gap[i]
         note(result, GAP, abs(math.sqrt(nx * nx + ny * ny + nz * nz) - 1.0) * size, tolerance, i)
-        angle = math.inf
+        angle, edge = math.inf, False
         for side in range(2):
             s, other, sign = (a, b, 1.0) if side == 0 else (b, a, -1.0)
             if not is_surface(scene.kind[s]):
@@ -44,14 +50,18 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
             z = rows.point[i, 2] - scene.centre[s, 2] - half * mz
             off, turned, of_face = judge_point(scene, surfaces, s, x, y, z, mx, my, mz, allowed, size)
             note(result, POINT, off, allowed, i)
+            if turned > _ONE_MANIFOLD:
+                edge = edge or along_edge(scene, surfaces, s, x, y, z, mx, my, mz, allowed, size)
             angle = min(angle, turned)
             if is_surface(scene.kind[other]):
                 continue
+            if has_face(scene, other, -mx, -my, -mz, SURFACE_ANGLE):
+                angle = 0.0  # what the surface must not pass: any of its points may be the next to meet it
             _check_against_surface(
                 scene, surfaces, rows, s, other, first, end, i, mx, my, mz, of_face, allowed, size, result
             )
         if not angle <= SURFACE_ANGLE and not (
-            angle <= _ONE_MANIFOLD and _has_lead(scene, surfaces, rows, a, b, first, end, i)
+            (angle <= _ONE_MANIFOLD or edge) and _has_lead(scene, surfaces, rows, a, b, first, end, i)
         ):
             note(result, ANGLE, min(angle, math.pi), SURFACE_ANGLE, i)
 

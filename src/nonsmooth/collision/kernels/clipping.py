@@ -102,6 +102,9 @@ def clip_faces(flat, labels, polygon, sides, inside, found, names, count_p, coun
     for i in range(count):
         before, after = sides[source, i - 1 if i > 0 else count - 1], sides[source, i]
         x, y = polygon[source, i, 0], polygon[source, i, 1]
+        if before < 0 and after < 0 and _at(flat, 1, -1 - after, x, y, near):
+            # two walls that are pushed out meet beyond the vertex, the farther the sharper it is
+            x, y = flat[1, -1 - after, 0], flat[1, -1 - after, 1]
         found[i, 0], found[i, 1] = x, y
         names[i] = _name(flat, labels, count_p, count_q, before, after, x, y, near)
     return count

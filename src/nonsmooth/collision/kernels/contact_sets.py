@@ -10,6 +10,7 @@ import math
 
 from nonsmooth._jit import inner_kernel
 from nonsmooth.collision.kernels.mesh_features import ASKED_FOR, OF_EDGE, OUTSIDE, WEAK
+from nonsmooth.collision.kernels.turned_rows import turn_row
 
 _OPEN, _DROPPED, _KEPT, _DONE = 0, 1, 2, 3  # states
 NEARLY = 5e-5  # one less the cosine of 0.01 rad: a patch that lies along the solid's face but for a tilt
@@ -37,8 +38,9 @@ def _above(spots, i, j):
 
 
 @inner_kernel
-def choose_directions(spots, tags, plane, count, radius, tiny):
+def choose_directions(rows, count, radius, tiny):
     """Step 1: set the state of all rows, and normals and gaps of patches that touch along another's."""
+    spots, tags, plane = rows.spots, rows.tags, rows.plane
     for i in range(count):
         if tags[i, 0] != 0 or tags[i, 3] != _OPEN:
             continue
@@ -70,14 +72,7 @@ def choose_directions(spots, tags, plane, count, radius, tiny):
                 tags[j, 3] = _KEPT if found else _DROPPED
                 plane[j, 3] = most
                 if best >= 0:
-                    px, py, pz = plane[j, 0], plane[j, 1], plane[j, 2]
-                    bx, by, bz = spots[best, 3], spots[best, 4], spots[best, 5]
-                    scale = nx * bx + ny * by + nz * bz
-                    if px != 0.0 or py != 0.0 or pz != 0.0:
-                        scale = (px * nx + py * ny + pz * nz) / (px * bx + py * by + pz * bz)
-                    # no point is nearer than the separation along the direction
-                    spots[j, 6] = max((spots[j, 6] + radius) * scale - radius, most)
-                    spots[j, 3], spots[j, 4], spots[j, 5] = bx, by, bz
+                    turn_row(rows, j, (spots[best, 3], spots[best, 4], spots[best, 5]), radius, most)
         if found:
             # what else is nearly along this patch and in its plane is the same contact
             for j in range(count):

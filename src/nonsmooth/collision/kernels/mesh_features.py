@@ -49,7 +49,8 @@ from nonsmooth.collision.kernels.surface_arrays import (
 OF_FACE, OF_EDGE, OF_VERTEX = 0, 1, 2  # origins
 WEAK = 4  # third tag of an edge whose lowest point is past its end: it touches along a vertex's direction
 OUTSIDE, ASKED_FOR = 2, 3  # third tag of what is outside the solid, and if an overlap beside it is deeper
-_CORNER, _RIM, _CROSSING, _EDGE = 0, 1 << 60, 2 << 60, 3 << 60  # first bits of marks
+CORNER, RIM, CROSSING, EDGE = 0, 1, 2, 3  # first bits of marks
+_CORNER, _RIM, _CROSSING, _EDGE = CORNER << 60, RIM << 60, CROSSING << 60, EDGE << 60
 _VERTEX = 7 << 59
 _IN_CONE = 1e-10
 _ALONG = 0.02  # sine of the angle below which two lines lie along one another
@@ -151,6 +152,11 @@ def face_rows(triangle, corners, numbers, feature, labels, m, disc, points, face
                 _, along, length = _across(corners, k, nx, ny, nz, x, y, z)
                 height = nx * x + ny * y + nz * z - offset
                 if -tiny <= along <= length + tiny and height - radius <= reach:
+                    dx, dy, dz = x - disc[1], y - disc[2], z - disc[3]
+                    _set_ways(
+                        rows, count, 0.0, 0.0, 0.0, ex, ey, ez, 0.0, 0.0, 0.0,
+                        m[1] * dz - m[2] * dy, m[2] * dx - m[0] * dz, m[0] * dy - m[1] * dx,
+                    )  # fmt: skip
                     count = _add_of_face(
                         rows, count, m, face, patch, 1 if kind == CONCAVE else 0,
                         _CROSSING | (3 * triangle + k) << 26 | (40 + which),
@@ -165,6 +171,12 @@ def face_rows(triangle, corners, numbers, feature, labels, m, disc, points, face
             last = i - 1 if i > 0 else points - 1
             if (before > 0.0) != (inward > 0.0) and (points > 2 or i > 0):
                 part = before / (before - inward)
+                j = (k + 1) % 3
+                _set_ways(
+                    rows, count, corners[0, k], corners[1, k], corners[2, k],
+                    corners[0, j], corners[1, j], corners[2, j],
+                    feature[last, 0], feature[last, 1], feature[last, 2], x, y, z,
+                )  # fmt: skip
                 x = feature[last, 0] + part * (x - feature[last, 0])
                 y = feature[last, 1] + part * (y - feature[last, 1])
                 z = feature[last, 2] + part * (z - feature[last, 2])
@@ -208,6 +220,20 @@ def _add_of_face(rows, count, normal, face, patch, concave, mark, x, y, z, gap):
         plane = rows.plane[count]
         plane[0], plane[1], plane[2] = normal[0], normal[1], normal[2]
     return add_row(rows, count, OF_FACE, patch, concave, mark, x, y, z, nx, ny, nz, gap, lowest)
+
+
+@inner_kernel
+def _set_ways(rows, row, ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz):
+    """Keep the unit vectors along the edges from a to b of the surface and from c to d of the solid."""
+    if row < rows.tags.shape[0]:
+        ways = rows.ways[row]
+        ways[0], ways[1], ways[2] = bx - ax, by - ay, bz - az
+        ways[3], ways[4], ways[5] = dx - cx, dy - cy, dz - cz
+        for k in range(0, 6, 3):
+            length = math.sqrt(ways[k] * ways[k] + ways[k + 1] * ways[k + 1] + ways[k + 2] * ways[k + 2])
+            if length > 0.0:
+                for i in range(k, k + 3):
+                    ways[i] /= length
 
 
 @inner_kernel

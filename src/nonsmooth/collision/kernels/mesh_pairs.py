@@ -434,7 +434,7 @@ def mesh_mesh_contacts(mesh, x, y, z, axes, other, other_x, other_y, other_z, ot
     size = min(meshes.grid[mesh, 4], meshes.grid[other, 4])
     tiny = 1e-9 * size + 1e-12
     room = min(spots.shape[0], work.tags.shape[0])
-    rows = Rows(spots, marks, work.tags[:room], work.plane)
+    rows = Rows(spots, marks, work.tags[:room], work.plane, work.ways)
     count = _search(meshes, mesh, other, turned, dx, dy, dz, reach, tiny, work, rows, 0)
     if count > room:
         return count
