@@ -211,7 +211,7 @@ WRONG = [
     ("[[bodies]]\nshape = 'sphere'\nradius = 1", 1, "bodies[0]", "exactly one"),
     (SPHERE + "fixed = true", 5, "bodies[0].fixed", "takes no mass"),
     (SPHERE + "fixed = 'yes'", 5, "bodies[0].fixed", "true nor false"),
-    (SPHERE + "size = [1, 1, 1]", 5, "bodies[0].size", "use shape, radius, mass"),
+    (SPHERE + "size = [1, 1, 1]", 5, "bodies[0].size", "use shape, radius, rounding, mass"),
     (SPHERE + "material = 'ice'", 5, "bodies[0].material", "use one of default"),
     (SPHERE + "position = [0, 0]", 5, "bodies[0].position", "three numbers"),
     (SPHERE + "position = ['0', '0', '0']", 5, "bodies[0].position", "three numbers"),

@@ -14,6 +14,7 @@ from nonsmooth.model.shapes import (
     PRIMITIVES,
     Box,
     Capsule,
+    Cone,
     ConvexHull,
     Cylinder,
     Ellipsoid,
@@ -32,7 +33,12 @@ CONVEX = [
     Sphere(0.7),
     Box((1.0, 2.0, 0.5)),
     Box((1.0, 2.0, 0.5), rounding=0.3),
+    Sphere(0.7, rounding=0.2),
     Capsule(0.3, 1.2),
+    Capsule(0.3, 1.2, rounding=0.1),
+    Cone(0.4, 1.5),
+    Cone(0.4, 1.5, rounding=0.2),
+    Cone(0.8, 0.2, rounding=0.5),
     Cylinder(0.4, 1.5),
     Cylinder(0.4, 1.5, rounding=0.2),
     Ellipsoid((0.3, 0.6, 1.1)),
@@ -105,6 +111,41 @@ def test_a_rounded_ball_is_a_larger_ball():
     whole = Sphere(0.5).mass_properties(1.0)
     assert ball.mass == pytest.approx(whole.mass, rel=1e-12)
     np.testing.assert_allclose(ball.inertia, whole.inertia, rtol=1e-12, atol=1e-15)
+
+
+def test_the_rounding_of_balls_and_capsules_adds_to_their_radius():
+    assert Sphere(0.25, rounding=0.5) == Sphere(0.75)
+    assert Capsule(0.25, 1.0, rounding=0.5) == Capsule(0.75, 1.0)
+    system = System()
+    system.add_sphere(0.25, rounding=0.5, density=2.0)
+    system.add_capsule(0.25, 1.0, rounding=0.5, density=2.0)
+    system.add_cone(0.25, 1.0, rounding=0.5, density=2.0)
+    for mass, shape in zip(
+        system.mass, (Sphere(0.75), Capsule(0.75, 1.0), Cone(0.25, 1.0, 0.5)), strict=True
+    ):
+        assert mass == 2.0 * shape.volume
+    with pytest.raises(ProblemError, match="body 'b': the rounding of a capsule is -1 m: it must be posi"):
+        system.add_capsule(0.25, 1.0, rounding=-1, mass=1.0, name="b")
+
+
+def test_volume_of_a_rounded_cone_is_steiners():
+    """V + S r + M r² + 4/3 π r³; M is half the integral of edge lengths times angles, side included."""
+    for radius, length, r in ((0.4, 1.5, 0.2), (1.0, 0.1, 0.05), (0.05, 1.0, 3.0)):
+        slant, lean = math.hypot(radius, length), math.atan2(radius, length)
+        surface = math.pi * radius * (radius + slant)
+        mean = math.pi * radius * (0.5 * math.pi + lean) + math.pi * length
+        steiner = math.pi * radius**2 * length / 3 + surface * r + mean * r**2 + 4 / 3 * math.pi * r**3
+        assert Cone(radius, length, rounding=r).volume == pytest.approx(steiner, rel=1e-14)
+
+
+def test_a_rounded_pyramid_of_many_sides_becomes_the_rounded_cone():
+    angles = np.linspace(0.0, 2.0 * math.pi, 2000, endpoint=False)
+    base = np.column_stack([0.4 * np.cos(angles), 0.4 * np.sin(angles), np.full(2000, -0.75)])
+    pyramid = ConvexHull(np.vstack([base, [0.0, 0.0, 0.75]]), rounding=0.2).mass_properties(1.0)
+    cone = Cone(0.4, 1.5, rounding=0.2).mass_properties(1.0)
+    assert pyramid.mass == pytest.approx(cone.mass, rel=1e-5)
+    np.testing.assert_allclose(pyramid.centre, cone.centre, atol=1e-6)
+    np.testing.assert_allclose(pyramid.inertia, cone.inertia, rtol=1e-5, atol=1e-9)
 
 
 @pytest.mark.parametrize("radii", [(0.3, 0.6, 1.1), (1.0, 1.0, 0.1), (0.1, 0.1, 1.0)])

@@ -175,9 +175,9 @@ class System(Jointed):
         self._changed()
         return body
 
-    def add_sphere(self, radius: float, **options: Unpack[BodyOptions]) -> int:
-        """Add a sphere of `radius` (m); options as in `add_body`."""
-        return self._add(options, shapes.Sphere, radius)
+    def add_sphere(self, radius: float, *, rounding: float = 0.0, **options: Unpack[BodyOptions]) -> int:
+        """Add a sphere of `radius` + `rounding` (m); options as in `add_body`."""
+        return self._add(options, shapes.Sphere, radius, rounding)
 
     def add_box(self, size: ArrayLike, *, rounding: float = 0.0, **options: Unpack[BodyOptions]) -> int:
         """Add a box with full edge lengths `size` (3,) and `rounding` in m; options as in `add_body`.
@@ -186,9 +186,14 @@ class System(Jointed):
         """
         return self._add(options, shapes.Box, size, rounding)
 
-    def add_capsule(self, radius: float, length: float, **options: Unpack[BodyOptions]) -> int:
-        """Add a capsule along z; `length` (m) is that of its cylinder. Options as in `add_body`."""
-        return self._add(options, shapes.Capsule, radius, length)
+    def add_capsule(
+        self, radius: float, length: float, *, rounding: float = 0.0, **options: Unpack[BodyOptions]
+    ) -> int:
+        """Add a capsule along z of `radius` + `rounding` (m); options as in `add_body`.
+
+        `length` (m) is that of its cylinder.
+        """
+        return self._add(options, shapes.Capsule, radius, length, rounding)
 
     def add_cylinder(
         self, radius: float, length: float, *, rounding: float = 0.0, **options: Unpack[BodyOptions]
@@ -196,9 +201,14 @@ class System(Jointed):
         """Add a cylinder along z of `radius`, `length` and `rounding` (m); options as in `add_body`."""
         return self._add(options, shapes.Cylinder, radius, length, rounding)
 
-    def add_cone(self, radius: float, length: float, **options: Unpack[BodyOptions]) -> int:
-        """Add a cone with its tip along +z, of base `radius` and `length` (m); options as in `add_body`."""
-        return self._add(options, shapes.Cone, radius, length)
+    def add_cone(
+        self, radius: float, length: float, *, rounding: float = 0.0, **options: Unpack[BodyOptions]
+    ) -> int:
+        """Add a cone with its tip along +z; options as in `add_body`.
+
+        `radius` of the base, `length` and `rounding` are in m.
+        """
+        return self._add(options, shapes.Cone, radius, length, rounding)
 
     def add_ellipsoid(
         self, radii: ArrayLike, *, rounding: float = 0.0, **options: Unpack[BodyOptions]

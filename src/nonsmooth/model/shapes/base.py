@@ -175,11 +175,7 @@ class Rounded(Primitive):
         return (*self.extents, self.rounding)
 
     def _check_rounding(self, owner: str) -> None:
-        name = f"the rounding of {owner}"
-        rounding = check.number(name, self.rounding)
-        if rounding != 0.0:
-            rounding = check.positive(name, rounding, "m")
-        object.__setattr__(self, "rounding", rounding)
+        object.__setattr__(self, "rounding", checked_rounding(owner, self.rounding))
 
 
 def bound(half: ArrayLike, radius: float, centre: ArrayLike = (0.0, 0.0, 0.0)) -> Floats:
@@ -197,6 +193,13 @@ def check_round(shape: Primitive, owner: str) -> None:
     """Make sure that `radius` and `length` of a shape are positive numbers."""
     for name in ("radius", "length"):
         object.__setattr__(shape, name, check.positive(f"the {name} of {owner}", getattr(shape, name), "m"))
+
+
+def checked_rounding(owner: str, value: Any) -> float:
+    """Return a rounding (m), zero or positive."""
+    name = f"the rounding of {owner}"
+    rounding = check.number(name, value)
+    return rounding if rounding == 0.0 else check.positive(name, rounding, "m")
 
 
 def from_squares(values: Triple, divisor: float) -> Triple:
