@@ -52,7 +52,8 @@ class Detector:
         )
         self._still = np.zeros((self._bodies, 3)), np.zeros(self._bodies)
         self._reach = np.empty(self._bodies)
-        self._centre, self._axes = np.empty((count, 4)), np.empty((count, 3, 3))
+        self._centre = np.empty((count, 4))
+        self._axes = np.tile(np.eye(3), (count, 1, 1))  # those of balls stay as they are
         self._bound = np.empty((count, 7))
         self._seams = Seams(self._narrow, group) if has_seams(table) else None
         self.withheld = Withheld.empty()

@@ -13,8 +13,10 @@ from nonsmooth.collision.kernels import rays
 from nonsmooth.collision.kernels.mesh_work import MeshWork
 from nonsmooth.collision.kernels.mesh_work import make_work as mesh_work
 from nonsmooth.collision.kernels.nearest import nearest
+from nonsmooth.collision.kernels.solids import Solid
 from nonsmooth.collision.kernels.support_features import ManifoldWork
 from nonsmooth.collision.kernels.support_features import make_work as manifold_work
+from nonsmooth.collision.kernels.surface_nearest import make_work as nearest_work
 from nonsmooth.collision.kernels.surface_rays import cast_on_surfaces
 from nonsmooth.collision.kernels.surface_touching import touch_surfaces
 from nonsmooth.collision.kernels.touching import touch_solids
@@ -24,7 +26,7 @@ from nonsmooth.collision.pieces import pieces_of
 from nonsmooth.collision.withheld import SWEPT, Withheld
 from nonsmooth.model.materials import PairTable
 from nonsmooth.model.shape_table import ShapeTable
-from nonsmooth.model.shapes import HALF_SPACE, HEIGHT_FIELD, MESH, SPHERE
+from nonsmooth.model.shapes import CAPSULE, HALF_SPACE, HEIGHT_FIELD, MESH, SPHERE, Mesh
 
 _SURFACE_ROOM = 256
 """Rows for the contacts of a pair with a mesh to begin with."""
@@ -42,7 +44,7 @@ class NarrowPhase:
 
     def __init__(self, table: ShapeTable, materials: PairTable) -> None:
         pieces = pieces_of(table)
-        self.hulls, self._meshes, self._outlines = pieces.hulls, pieces.meshes, pieces.outlines
+        self.hulls, self.meshes, self._outlines = pieces.hulls, pieces.meshes, pieces.outlines
         self.shapes = narrow.Shapes(
             np.column_stack([table.body, table.kind, table.material, pieces.row]).astype(np.int32),
             table.size.copy(),
@@ -59,6 +61,10 @@ class NarrowPhase:
         self._work = Work(separation_work(self.hulls), manifold_work(self.hulls))
         self._spots, self._marks = _spots(len(self._work.manifold.found))
         self._surface = np.isin(table.kind, (MESH, HEIGHT_FIELD))
+        self._closed = np.zeros(len(table), dtype=np.bool_)
+        for row in np.flatnonzero(table.kind == MESH).tolist():
+            shape = table.objects[row]
+            self._closed[row] = isinstance(shape, Mesh) and shape.closed
         self._surface_work: MeshWork | None = None
         self._surface_spots, self._surface_marks = _spots(0)
 
@@ -122,7 +128,7 @@ class NarrowPhase:
             if self._surface_work is None:
                 self._make_surface_work(_SURFACE_ROOM)
             done, found, needed = touch_surfaces(
-                pairs, done, self.shapes, self._meshes, self._outlines, self.hulls, centre, axes, motion,
+                pairs, done, self.shapes, self.meshes, self._outlines, self.hulls, centre, axes, motion,
                 self._surface_work, self._surface_spots, self._surface_marks,
                 narrow.Output(*room.columns()), part, found,
             )  # fmt: skip
@@ -140,20 +146,26 @@ class NarrowPhase:
         self._surface_work = mesh_work(self.hulls, rows)._replace(feature=manifold_work(self.hulls, outline))
         self._surface_spots, self._surface_marks = _spots(rows)
 
-    def distance(
-        self, a: int, b: int, centre: Floats, axes: Floats, bound: Floats
-    ) -> tuple[float, Floats, Floats, Floats]:
-        """Gap of two shapes in m, the nearest points on both, and the normal from the first to the second."""
-        if self._surface[a] or self._surface[b]:
-            return self._surface_distance(min(a, b), max(a, b), a > b, centre, axes, bound)
+    def solid(self, s: int, centre: Floats, axes: Floats) -> Solid:
+        """A convex shape in the world."""
+        kind = int(self.shapes.tags[s, 1])
+        a, b, c, radius = self.shapes.size[s].tolist()
+        x, y, z = centre[s, :3].tolist()
+        if kind in (SPHERE, CAPSULE):
+            radius += a
+        return Solid(kind, a, b, c, radius, x, y, z, axes[s], int(self.shapes.tags[s, 3]))
+
+    def distance(self, a: int, b: int, centre: Floats, axes: Floats) -> tuple[float, Floats, Floats, Floats]:
+        """Gap of two convex shapes or half-spaces in m, the nearest points, and the normal from a to b."""
         out = np.empty((3, 3))
         gap = nearest(a, b, self.shapes, self.hulls, centre, axes, self._work.separation, out)
         return float(gap), out[0], out[1], out[2]
 
-    def _surface_distance(
-        self, a: int, b: int, turned: bool, centre: Floats, axes: Floats, bound: Floats
+    def nearest_contact(
+        self, a: int, b: int, centre: Floats, axes: Floats, bound: Floats
     ) -> tuple[float, Floats, Floats, Floats]:
         """The same for a mesh or a height field: contacts within a reach that grows until there is one."""
+        a, b, turned = min(a, b), max(a, b), a > b
         bodies = int(self.shapes.tags[:, 0].max()) + 1
         reach = 0.01 * float(np.max(bound[[a, b], 6]))
         apart = float(np.linalg.norm(bound[a, :3] - bound[b, :3]))
@@ -174,18 +186,18 @@ class NarrowPhase:
 
     def cast(
         self, centre: Floats, axes: Floats, bound: Floats, origins: Floats, ways: Floats, limit: float,
-        skipped: int, hit: NDArray[np.int64], distance: Floats, normal: Floats,
+        skipped: NDArray[np.bool_], hit: NDArray[np.int64], distance: Floats, normal: Floats,
     ) -> None:  # fmt: skip
         """Fill, for each ray, the shape it hits first (-1 for none), its distance, and the normal there."""
         rays.cast(
             self.shapes, self.hulls, centre, axes, bound, origins, ways, limit, skipped,
             self._work.separation, hit, distance, normal,
         )  # fmt: skip
-        rows = np.flatnonzero(self._surface & (self.shapes.tags[:, 0] != skipped))
+        rows = np.flatnonzero(self._surface & ~skipped[self.shapes.tags[:, 0]])
         if len(rows):
             cast_on_surfaces(
-                rows, self.shapes.tags[rows, 3].astype(np.int64), self._meshes, centre, axes, origins, ways,
-                limit, np.empty((2, 3)), np.empty(128, dtype=np.int64), hit, distance, normal,
+                rows, self.shapes.tags[rows, 3].astype(np.int64), self._closed[rows], self.meshes, centre,
+                axes, origins, ways, limit, nearest_work(self.hulls), np.empty((2, 3)), hit, distance, normal,
             )  # fmt: skip
 
 

@@ -209,6 +209,8 @@ def pack(surfaces: Sequence[TriangleSurface | HeightField]) -> Meshes:
 
 
 def _stacked(parts: list[NDArray], shape: tuple[int, ...], dtype: type) -> NDArray:  # type: ignore[type-arg]
+    if len(parts) == 1:
+        return np.ascontiguousarray(parts[0], dtype)  # a large mesh is not copied
     return np.ascontiguousarray(np.concatenate(parts), dtype) if parts else np.empty(shape, dtype)
 
 

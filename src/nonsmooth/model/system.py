@@ -12,7 +12,6 @@ world frame and angular velocity in the body frame. The position of a body is th
 from __future__ import annotations
 
 import copy
-import importlib
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, TypedDict, Unpack
@@ -25,8 +24,8 @@ from nonsmooth.model import checks as check
 from nonsmooth.model import quaternions, shapes
 from nonsmooth.model.forces import AppliedForces, ForceField, OfTime, PairFunction
 from nonsmooth.model.inertia import body_mass
-from nonsmooth.model.jointed import Jointed
 from nonsmooth.model.materials import Material, Materials
+from nonsmooth.model.queried import Queried
 from nonsmooth.model.shapes import Shape
 
 Floats = NDArray[np.float64]
@@ -48,7 +47,7 @@ class BodyOptions(TypedDict, total=False):
     name: str | None
 
 
-class System(Jointed):
+class System(Queried):
     """Bodies, shapes, materials, joints and applied forces; a builder that grows as bodies are added.
 
     The state (`position`, `quaternion`, `linear_velocity`, `angular_velocity`) is in writable arrays that
@@ -64,7 +63,6 @@ class System(Jointed):
         self._materials = Materials()
         self._forces = AppliedForces()
         self._constant_forces: Floats | None = None
-        self._queries: Any = None
 
     def __repr__(self) -> str:
         return (
@@ -332,56 +330,6 @@ class System(Jointed):
         )
         self._changed()
         return index
-
-    # ---- queries --------------------------------------------------------------------------------
-
-    def distance(self, a: int | str, b: int | str) -> Any:
-        """Distance of two bodies, by index or name, in the present state: a `Distance`.
-
-        It has the `gap` in m (negative in overlap: minus the least translation that ends it), the nearest
-        points `point_a` and `point_b` (3,) in m and the `normal` (3,) from a to b, all in the world frame.
-        """
-        return self._asked().distance(a, b)
-
-    def overlap(self, a: int | str, b: int | str) -> bool:
-        """Return whether two bodies, by index or name, overlap or touch in the present state."""
-        return bool(self._asked().overlap(a, b))
-
-    def cast_ray(
-        self,
-        origin: ArrayLike,
-        direction: ArrayLike,
-        max_distance: float = np.inf,
-        ignore: int | str | None = None,
-    ) -> Any:
-        """First body that a ray meets in the present state: a `RayHit`, or None.
-
-        It has the index `body`, the `distance` in m from the origin (0 if the ray begins inside), and
-        `point` and outward `normal` (3,) of the surface there, in the world frame.
-
-        Args:
-            origin: (3,) in m, world frame.
-            direction: (3,), of any length.
-            max_distance: m.
-            ignore: a body that the ray passes through, such as the one that carries the sensor.
-        """
-        return self._asked().cast_ray(origin, direction, max_distance, ignore)
-
-    def cast_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        max_distance: float = np.inf,
-        ignore: int | str | None = None,
-    ) -> list[Any]:
-        """`cast_ray` for r rays at once: `origins` and `directions` (r, 3)."""
-        return list(self._asked().cast_rays(origins, directions, max_distance, ignore))
-
-    def _asked(self) -> Any:
-        # The narrow phase stands above the model and is looked up by name when it is first asked.
-        if self._queries is None:
-            self._queries = importlib.import_module("nonsmooth.collision.queries").Queries(self)
-        return self._queries
 
     # ---- applied forces -------------------------------------------------------------------------
 

@@ -48,13 +48,13 @@ def hit_solid(s, shapes, hulls, centre, axes, origin, way, limit, work):
 def cast(shapes, hulls, centre, axes, bound, origins, ways, limit, skipped, work, hit, distance, normal):
     """For each ray the first shape hit (-1 for none), its distance in m and the outward normal there.
 
-    Shapes of body `skipped` are passed through; meshes and height fields are not looked at.
+    Shapes of bodies that are `skipped` (n,) are passed through; meshes and height fields are not looked at.
     """
     for i in range(origins.shape[0]):
         hit[i], distance[i] = -1, math.inf
         for s in range(shapes.tags.shape[0]):
             kind = shapes.tags[s, KIND]
-            if shapes.tags[s, 0] == skipped or kind in (MESH, HEIGHT_FIELD):
+            if skipped[shapes.tags[s, 0]] or kind in (MESH, HEIGHT_FIELD):
                 continue
             reach = min(limit, distance[i])
             if kind != HALF_SPACE:

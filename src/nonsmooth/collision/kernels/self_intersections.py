@@ -37,6 +37,12 @@ def _cross(vertices, t, u, nothing):
                 shared += 1
     if shared > 1:
         return False
+    low, high = math.inf, -math.inf
+    for i in range(3):
+        height = _height(vertices[u[0]], vertices[u[1]], vertices[u[2]], vertices[t[i]])
+        low, high = min(low, height), max(high, height)
+    if low >= -nothing or high <= nothing:
+        return False  # one lies on one side of the other's plane: true of nearly all pairs
     for turn in range(2):
         one, two = (t, u) if turn == 0 else (u, t)
         a, b, c = vertices[two[0]], vertices[two[1]], vertices[two[2]]
