@@ -12,6 +12,7 @@ from nonsmooth.collision._narrow_kernels import Motion
 from nonsmooth.collision.bounds import local_bounds
 from nonsmooth.collision.broad_phase import BroadPhase
 from nonsmooth.collision.contacts import Contacts, Floats, Indices
+from nonsmooth.collision.crossings import tell_of_crossings
 from nonsmooth.collision.narrow_phase import NarrowPhase
 from nonsmooth.collision.seams import Seams, has_seams
 from nonsmooth.collision.withheld import Withheld
@@ -50,6 +51,7 @@ class Detector:
             if len(ignored)
             else None
         )
+        tell_of_crossings(system)
         self._still = np.zeros((self._bodies, 3)), np.zeros(self._bodies)
         self._reach = np.empty(self._bodies)
         self._centre = np.empty((count, 4))

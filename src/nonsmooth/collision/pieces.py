@@ -47,7 +47,7 @@ def pieces_of(table: ShapeTable) -> Pieces:
                 solids.append(_faces(shape))
             elif isinstance(shape, Mesh):
                 known[id(shape)] = len(found)
-                surface, outline = _surface(shape)
+                surface, outline = surface_of(shape)
                 found.append(surface)
                 corners.append(outline)
             elif isinstance(shape, HeightField):
@@ -69,7 +69,7 @@ def _faces(shape: ConvexHull) -> hulls.Faces:
     return _FACES[shape]
 
 
-def _surface(shape: Mesh) -> tuple[surfaces.TriangleSurface, Floats]:
+def surface_of(shape: Mesh) -> tuple[surfaces.TriangleSurface, Floats]:
     """Triangles of a mesh, and the corners of its convex hull."""
     if shape not in _SURFACES:
         _SURFACES[shape] = surfaces.TriangleSurface(shape.vertices, shape.triangles), _corners(shape.vertices)

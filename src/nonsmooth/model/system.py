@@ -19,14 +19,15 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nonsmooth.errors import ProblemError
+from nonsmooth._notes import tell
+from nonsmooth.errors import GeometryWarning, ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model import quaternions, shapes
 from nonsmooth.model.forces import AppliedForces, ForceField, OfTime, PairFunction
 from nonsmooth.model.inertia import body_mass
 from nonsmooth.model.materials import Material, Materials
 from nonsmooth.model.queried import Queried
-from nonsmooth.model.shapes import Shape
+from nonsmooth.model.shapes import Primitive, Shape
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -63,6 +64,7 @@ class System(Queried):
         self._materials = Materials()
         self._forces = AppliedForces()
         self._constant_forces: Floats | None = None
+        self._noted: set[int] = set()
 
     def __repr__(self) -> str:
         return (
@@ -150,6 +152,7 @@ class System(Queried):
         }
         body, number = self.count, self._materials.index(material)
         for piece in shape.pieces() if shape is not None else ():
+            self._note(label, piece.shape)
             self._shapes.append(
                 1,
                 body=body,
@@ -233,6 +236,12 @@ class System(Queried):
         return self._add(
             {**options, "fixed": options.get("fixed", True)}, shapes.HeightField, heights, spacing
         )
+
+    def _note(self, label: str, shape: Primitive) -> None:
+        """Warn, once for each shape, of what was removed from it."""
+        if shape.notes and id(shape) not in self._noted:
+            self._noted.add(id(shape))
+            tell(f"{label}: removed from its {shape.title}: {shape.notes}", GeometryWarning)
 
     def _add(self, options: BodyOptions, make: Callable[..., Shape], *sizes: Any) -> int:
         """Add a body of a shape that is made from `sizes`; an error names the body."""
@@ -407,7 +416,7 @@ class System(Queried):
         other._bodies, other._shapes = self._bodies.copy(), self._shapes.copy()
         other._objects, other._names = list(self._objects), dict(self._names)
         other._materials, other._forces = self._materials.copy(), self._forces.copy()
-        other._queries = None
+        other._queries, other._noted = None, set(self._noted)
         other._joints, other._ignored = self._joints.copy(), set(self._ignored)
         return other
 

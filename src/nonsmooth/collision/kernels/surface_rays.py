@@ -47,7 +47,7 @@ def _hit(meshes, mesh, t, o, d, limit):
 
 
 @inner_kernel
-def _in_tree(meshes, mesh, o, d, limit, stack):
+def first_in_tree(meshes, mesh, o, d, limit, stack):
     """Nearest triangle of a mesh and its distance."""
     levels, first = meshes.shape[mesh, 2], meshes.first[mesh, 3]
     total = meshes.first[mesh + 1, 1] - meshes.first[mesh, 1]
@@ -117,7 +117,7 @@ def _hit_mesh(meshes, mesh, o, d, limit, closed, work):
     within = closed
     for k in range(3):
         within = within and meshes.boxes[root, k] <= o[k] <= meshes.boxes[root, 3 + k]
-    triangle, along = _in_tree(meshes, mesh, o, d, math.inf if within else limit, work.stack)
+    triangle, along = first_in_tree(meshes, mesh, o, d, math.inf if within else limit, work.stack)
     if triangle < 0:
         return math.inf, 0.0, 0.0, 1.0
     nx, ny, nz = triangle_normal(meshes, mesh, triangle)

@@ -78,6 +78,8 @@ class Primitive(Shape):
     """Arguments, in order, which are keys in scene files as well."""
     optional_keys: ClassVar[tuple[str, ...]] = ()
     """Keyword arguments that may be left out, which are keys in scene files as well."""
+    notes: str = ""
+    """What was removed from the geometry as it was given, such as "2 repeated points"; empty for nothing."""
     smooth: ClassVar[bool] = False
     """Whether a drawing averages the normals at the vertices of `surface`."""
 
@@ -212,6 +214,20 @@ def from_second_moments(second: Sequence[float]) -> Triple:
     """Return the moments about x, y, z from the mean squares (m²) along them."""
     a, b, c = second
     return (b + c, c + a, a + b)
+
+
+def counted(counts: dict[str, int]) -> str:
+    """Return a text such as "1 repeated vertex, 2 unused vertices"; keys are names of one thing."""
+    return ", ".join(f"{count} {_plural(name, count)}" for name, count in counts.items() if count)
+
+
+def _plural(name: str, count: int) -> str:
+    if count == 1:
+        return name
+    if name.endswith("vertex"):
+        return name[:-2] + "ices"
+    first, _, rest = name.partition(" without ")
+    return f"{first}s without {rest}" if rest else name + "s"
 
 
 def set_frozen(shape: Shape, **arrays: NDArray[Any]) -> None:
