@@ -286,6 +286,25 @@ def test_terrain_is_solid_below_for_rays_and_points():
     assert system.overlap((1.0, 0.2, -0.5), "slope")
 
 
+def test_many_rays_at_once_have_the_bits_of_single_ones():
+    rng, system = np.random.default_rng(2), ns.System()
+    system.add_plane(point=(0, 0, -3.0))
+    for k in range(40):
+        shape = SHAPES[k % len(SHAPES)]
+        place = rng.uniform(-2.0, 2.0, 3)
+        system.add_body(shape, mass=1.0, position=place, orientation=rng.normal(size=4))
+        system.add_body(shape, mass=1.0, position=place, orientation=system.quaternion[-1])  # a twin
+    origins, ways = rng.uniform(-3.0, 3.0, (60, 3)), rng.normal(size=(60, 3))
+    hits = system.cast_rays(origins, ways, max_distance=5.0, ignore=[3])
+    for hit, origin, way in zip(hits, origins, ways, strict=True):
+        single = system.cast_ray(origin, way, max_distance=5.0, ignore=[3])
+        assert (hit is None) == (single is None)
+        if hit is not None:
+            assert (hit.body, hit.distance) == (single.body, single.distance)
+            assert np.array_equal(hit.normal, single.normal)
+    assert 20 < np.sum(hits.body >= 0) < 60
+
+
 def test_a_lidar_gets_arrays_and_does_not_see_its_own_body():
     system = ns.System()
     system.add_sphere(0.2, mass=1.0, name="robot")

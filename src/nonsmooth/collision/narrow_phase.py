@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.collision import _narrow_kernels as narrow
 from nonsmooth.collision.contacts import Contacts, Floats, Indices, Rooms
-from nonsmooth.collision.kernels import rays
+from nonsmooth.collision.kernels import ray_trees, rays, trees
 from nonsmooth.collision.kernels.mesh_work import MeshWork
 from nonsmooth.collision.kernels.mesh_work import make_work as mesh_work
 from nonsmooth.collision.kernels.nearest import nearest
@@ -28,6 +28,8 @@ from nonsmooth.model.materials import PairTable
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import CAPSULE, HALF_SPACE, HEIGHT_FIELD, MESH, SPHERE, Mesh
 
+_TREE = 16
+"""Above this number of rays and of shapes, rays go through a tree of the shapes' bounds."""
 _SURFACE_ROOM = 256
 """Rows for the contacts of a pair with a mesh to begin with."""
 
@@ -189,11 +191,23 @@ class NarrowPhase:
         skipped: NDArray[np.bool_], hit: NDArray[np.int64], distance: Floats, normal: Floats,
     ) -> None:  # fmt: skip
         """Fill, for each ray, the shape it hits first (-1 for none), its distance, and the normal there."""
-        rays.cast(
-            self.shapes, self.hulls, centre, axes, bound, origins, ways, limit, skipped,
-            self._work.separation, hit, distance, normal,
-        )  # fmt: skip
-        rows = np.flatnonzero(self._surface & ~skipped[self.shapes.tags[:, 0]])
+        hit[:], distance[:] = -1, np.inf
+        kind, shown = self.shapes.tags[:, 1], ~skipped[self.shapes.tags[:, 0]]
+        endless = kind == HALF_SPACE
+        solids = np.flatnonzero(shown & ~self._surface & ~endless)
+        scene = (self.shapes, self.hulls, centre, axes, bound, origins, ways, limit, self._work.separation)
+        rays.cast(np.flatnonzero(shown & endless), *scene, hit, distance, normal)
+        if min(len(solids), len(origins)) < _TREE:
+            rays.cast(solids, *scene, hit, distance, normal)
+        else:
+            levels = trees.levels_for(len(solids))
+            order = np.arange(len(solids))
+            trees.sort_triangles(np.ascontiguousarray(bound[solids, :3].T), levels, order)
+            order, boxes = solids[order], np.empty(((2 << levels) - 1, 6))
+            ray_trees.fill_bounds(bound, order, levels, boxes)
+            stack = np.empty(128, dtype=np.int64)
+            ray_trees.cast_in_tree(order, levels, boxes, stack, *scene, hit, distance, normal)
+        rows = np.flatnonzero(self._surface & shown)
         if len(rows):
             cast_on_surfaces(
                 rows, self.shapes.tags[rows, 3].astype(np.int64), self._closed[rows], self.meshes, centre,

@@ -12,7 +12,7 @@ _RIM = 1e-12  # part by which a ray may pass beside a triangle, so that none sli
 
 
 @inlined_kernel
-def _passes(boxes, at, o, d, limit):
+def passes(boxes, at, o, d, limit):
     """True if the ray o + t d, 0 ≤ t ≤ limit, meets box number `at`."""
     near, far = 0.0, limit
     for k in range(3):
@@ -57,7 +57,7 @@ def first_in_tree(meshes, mesh, o, d, limit, stack):
     while depth > 0:
         depth -= 1
         node = stack[depth]
-        if not _passes(meshes.boxes, first + node, o, d, best):
+        if not passes(meshes.boxes, first + node, o, d, best):
             continue
         if node < inner:
             stack[depth], stack[depth + 1] = 2 * node + 2, 2 * node + 1
