@@ -1,4 +1,4 @@
-"""`System`: the bodies of a scene as arrays, their shapes and materials, and what pulls at them.
+"""`System`: the bodies of a scene as arrays, their shapes and materials, and the forces on them.
 
     system = System()
     system.add_material("ice", friction=0.02)
@@ -52,7 +52,7 @@ class System(Queried):
     """Bodies, shapes, materials, joints and applied forces; a builder that grows as bodies are added.
 
     The state (`position`, `quaternion`, `linear_velocity`, `angular_velocity`) is in writable arrays that
-    belong to the system: take them anew after adding bodies. All other arrays are read-only.
+    belong to the system: fetch them again after adding bodies. All other arrays are read-only.
 
     Args:
         gravity: acceleration (3,) in m/s², world frame.
@@ -82,7 +82,7 @@ class System(Queried):
     def add_material(
         self, name: str, *, friction: float = 0.5, restitution: float = 0.0, impact_law: str = "newton"
     ) -> None:
-        """Add a material with friction μ ≥ 0 and restitution from 0 to 1; "default" may be given anew.
+        """Add a material with friction μ ≥ 0 and restitution from 0 to 1; "default" may be redefined.
 
         The restitution is that of Newton's or of Poisson's law of impact ("newton" or "poisson").
         """
@@ -97,9 +97,9 @@ class System(Queried):
         restitution: float | None = None,
         impact_law: str | None = None,
     ) -> None:
-        """Say what holds where materials `a` and `b` meet, instead of the smaller of their values.
+        """Set friction, restitution or law of impact for contacts between materials `a` and `b`.
 
-        Of the laws of impact Poisson's holds where both materials have it, or where this says so.
+        The default is the smaller of their values, and Poisson's law if both materials have it.
         """
         self._materials.set_pair(a, b, friction=friction, restitution=restitution, impact_law=impact_law)
 
@@ -151,8 +151,10 @@ class System(Queried):
             "angular_velocity": check.vector(f"angular_velocity of {label}", angular_velocity),
         }
         body, number = self.count, self._materials.index(material)
-        for piece in shape.pieces() if shape is not None else ():
+        pieces = [] if shape is None else shape.pieces()
+        for piece in pieces:  # before the body is there: a warning may be an error
             self._note(label, piece.shape)
+        for piece in pieces:
             self._shapes.append(
                 1,
                 body=body,

@@ -1,8 +1,8 @@
-"""What every shape says of itself: geometry in its own frame, in metres.
+"""What every shape defines: geometry in its own frame, in metres.
 
-A `Primitive` is what collision knows: a `kind` and four numbers of `sizes`, the last of which is the radius
-of a ball that is swept around the rest. All that the rest of the package has to know of a primitive is a
-method or a class variable here: nothing else lists the kinds.
+A `Primitive` is a shape that collision treats as one: a `kind` and four numbers of `sizes`, the last of which
+is the radius of a ball that is swept around the rest. Everything else that the package needs of a primitive
+is a method or a class variable here; only the kernels of collision branch on the kinds.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Shape(ABC):
 
     @property
     def without_mass(self) -> str:
-        """Why the mass is not known, and the cure, to follow "the body has"; empty if it is known."""
+        """Why the mass is not known, and what to do, as the end of "the body has …"; empty if it is known."""
         return ""
 
     @abstractmethod
@@ -58,7 +58,7 @@ class Shape(ABC):
 
     @abstractmethod
     def reach(self, point: Floats) -> float:
-        """Return how far (m) the shape reaches from a point of its frame; never less than the truth."""
+        """Return the distance (m) of the shape's farthest point from a point of its frame, or more."""
 
     @abstractmethod
     def pieces(self) -> list[Piece]:
@@ -115,7 +115,7 @@ class Primitive(Shape):
     def local_bound(self) -> Floats:
         """Return (7,) in m: centre of a box along the shape's axes, its half extents, radius of a ball.
 
-        The box and the ball about the same centre both hold the shape. All are zero if nothing finite does.
+        The box and the ball have the same centre and both contain the shape. All are zero if it is unbounded.
         """
 
     @classmethod
@@ -147,7 +147,7 @@ class Primitive(Shape):
         """Return the shape that has these `sizes`, and these arrays if its `stored` is not None."""
 
     def pieces(self) -> list[Piece]:
-        """Return the shape itself, where it is."""
+        """Return the shape itself, at the origin."""
         return [Piece(self, np.zeros(3), np.array(quaternions.IDENTITY))]
 
 

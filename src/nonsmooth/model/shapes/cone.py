@@ -43,7 +43,7 @@ class Cone(Rounded):
 
     @property
     def volume(self) -> float:
-        """π r² l / 3 in m³, and what is swept around it."""
+        """π r² l / 3 in m³, plus the volume swept around it."""
         return self._integrals()[0]
 
     def mass_properties(self, density: float) -> MassProperties:
@@ -103,7 +103,7 @@ class Cone(Rounded):
         return bound((radius + r, radius + r, half + r), math.hypot(radius, half) + r)
 
     def surface(self, detail: int = ROUND_SEGMENTS, extent: float = 1.0) -> TriangleMesh:
-        """Return a cone; vertices of its rim are there twice, for a sharp rim, unless it is rounded."""
+        """Return a cone; vertices of its rim are duplicated for a sharp edge, unless it is rounded."""
         radius, half, r = self.extents[0], self.extents[1], self.rounding
         if r == 0.0:
             return turned([(0.0, -half), (radius, -half), (radius, -half), (0.0, half)], detail)

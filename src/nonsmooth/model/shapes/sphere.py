@@ -77,7 +77,7 @@ class Sphere(Symmetric):
 
     @classmethod
     def local_bounds(cls, shapes: Sequence[Primitive], size: Floats) -> Floats:
-        """Return all bounds at once: there may be a great many spheres, each of its own radius."""
+        """Return all bounds at once: scenes may have many spheres of different radii."""
         bounds = np.zeros((len(size), 7))
         bounds[:, 3:] = size[:, :1]
         return bounds
