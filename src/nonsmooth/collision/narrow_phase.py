@@ -211,7 +211,7 @@ class NarrowPhase:
         if len(rows):
             cast_on_surfaces(
                 rows, self.shapes.tags[rows, 3].astype(np.int64), self._closed[rows], self.meshes, centre,
-                axes, origins, ways, limit, nearest_work(self.hulls), np.empty((2, 3)), hit, distance, normal,
+                axes, origins, ways, limit, nearest_work(self.hulls), np.empty(13), hit, distance, normal,
             )  # fmt: skip
 
 

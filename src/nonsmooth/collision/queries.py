@@ -236,10 +236,10 @@ class _Scene:
         """Replace the shapes by others of the same kinds, with the same arrays."""
         shapes = self._narrow.shapes
         for row, (shape, position, orientation) in enumerate(pieces):
-            self._shapes[row] = shape
-            shapes.size[row] = shape.sizes
             shapes.offset[row], shapes.rotation[row] = position, orientation
-            self._bound[row] = shape.local_bound()
+            if self._shapes[row] is not shape:  # bounds of large meshes take long
+                self._shapes[row], shapes.size[row] = shape, shape.sizes
+                self._bound[row] = shape.local_bound()
 
     def closest(self, own: Numbers, other: Numbers, one: _Side, two: _Side) -> Nearest:
         """Nearest points of the shapes `own` of the first side and `other` of the second."""

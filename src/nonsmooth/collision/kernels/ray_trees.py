@@ -4,7 +4,7 @@ import math
 
 from nonsmooth._jit import kernel
 from nonsmooth.collision.kernels.rays import try_shape
-from nonsmooth.collision.kernels.surface_rays import passes
+from nonsmooth.collision.kernels.surface_rays import enters, push_children
 
 
 @kernel
@@ -41,11 +41,11 @@ def cast_in_tree(
         while depth > 0:
             depth -= 1
             node = stack[depth]
-            if not passes(boxes, node, origins[i], ways[i], min(limit, distance[i])):
+            reach = min(limit, distance[i])
+            if enters(boxes, node, origins[i], ways[i], reach) == math.inf:
                 continue
             if node < inner:
-                stack[depth], stack[depth + 1] = 2 * node + 2, 2 * node + 1
-                depth += 2
+                depth = push_children(boxes, 0, node, origins[i], ways[i], reach, stack, depth)
                 continue
             leaf = node - inner
             for k in range((leaf * count) >> levels, ((leaf + 1) * count) >> levels):

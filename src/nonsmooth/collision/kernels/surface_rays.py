@@ -12,17 +12,31 @@ _RIM = 1e-12  # part by which a ray may pass beside a triangle, so that none sli
 
 
 @inlined_kernel
-def passes(boxes, at, o, d, limit):
-    """True if the ray o + t d, 0 ≤ t ≤ limit, meets box number `at`."""
+def enters(boxes, at, o, d, limit):
+    """Where the ray o + t d, 0 ≤ t ≤ limit, enters box number `at`; infinite if it does not."""
     near, far = 0.0, limit
     for k in range(3):
         if d[k] == 0.0:
             if o[k] < boxes[at, k] or o[k] > boxes[at, 3 + k]:
-                return False
+                return math.inf
             continue
         one, two = (boxes[at, k] - o[k]) / d[k], (boxes[at, 3 + k] - o[k]) / d[k]
         near, far = max(near, min(one, two)), min(far, max(one, two))
-    return near <= far * (1.0 + 1e-12) + 1e-300
+    return near if near <= far * (1.0 + 1e-12) + 1e-300 else math.inf
+
+
+@inlined_kernel
+def push_children(boxes, first, node, o, d, limit, stack, depth):
+    """Put the children of a node that the ray enters on the stack, the nearer one on top; its new depth."""
+    left, right = 2 * node + 1, 2 * node + 2
+    to_left, to_right = enters(boxes, first + left, o, d, limit), enters(boxes, first + right, o, d, limit)
+    if to_left > to_right:
+        left, right, to_left, to_right = right, left, to_right, to_left
+    if to_right < math.inf:
+        stack[depth], depth = right, depth + 1
+    if to_left < math.inf:
+        stack[depth], depth = left, depth + 1
+    return depth
 
 
 @inlined_kernel
@@ -57,11 +71,10 @@ def first_in_tree(meshes, mesh, o, d, limit, stack):
     while depth > 0:
         depth -= 1
         node = stack[depth]
-        if not passes(meshes.boxes, first + node, o, d, best):
+        if enters(meshes.boxes, first + node, o, d, best) == math.inf:
             continue
         if node < inner:
-            stack[depth], stack[depth + 1] = 2 * node + 2, 2 * node + 1
-            depth += 2
+            depth = push_children(meshes.boxes, first, node, o, d, best, stack, depth)
             continue
         leaf = node - inner
         for t in range((leaf * total) >> levels, ((leaf + 1) * total) >> levels):
@@ -110,8 +123,11 @@ def _in_field(meshes, mesh, o, d, limit):
 
 
 @inner_kernel
-def _hit_mesh(meshes, mesh, o, d, limit, closed, work):
-    """Distance (m) along a ray to a mesh, infinite beyond `limit`; and the outward normal there."""
+def _hit_mesh(meshes, mesh, o, d, limit, closed, work, known):
+    """Distance (m) along a ray to a mesh, infinite beyond `limit`; and the outward normal there.
+
+    `known` (7,) is the last origin whose depth was computed, the depth and the normal: rays often share it.
+    """
     # A ray that first leaves the mesh begins inside it, however far the way out.
     root = meshes.first[mesh, 3]
     within = closed
@@ -122,9 +138,13 @@ def _hit_mesh(meshes, mesh, o, d, limit, closed, work):
         return math.inf, 0.0, 0.0, 1.0
     nx, ny, nz = triangle_normal(meshes, mesh, triangle)
     if within and nx * d[0] + ny * d[1] + nz * d[2] > 0.0:
-        depth, mx, my, mz = depth_in_mesh(meshes, mesh, o[0], o[1], o[2], work.box, work.stack, work.corners)
-        if depth <= 0.0:
-            return 0.0, mx, my, mz
+        if not (known[0] == o[0] and known[1] == o[1] and known[2] == o[2]):
+            known[0], known[1], known[2] = o[0], o[1], o[2]
+            known[3], known[4], known[5], known[6] = depth_in_mesh(
+                meshes, mesh, o[0], o[1], o[2], work.box, work.stack, work.corners
+            )
+        if known[3] <= 0.0:
+            return 0.0, known[4], known[5], known[6]
     return (along if along <= limit else math.inf), nx, ny, nz
 
 
@@ -159,18 +179,19 @@ def cast_on_surfaces(
 ):
     """Take surfaces `rows` (k,), with numbers `pieces` among the meshes, into the answers of `rays.cast`.
 
-    `closed` (k,) says which meshes bound a solid; `work` (NearestWork) and `local` (2, 3) are scratch.
+    `closed` (k,) says which meshes bound a solid; `work` (NearestWork) and `local` (13,) are scratch.
     """
-    o, d = local[0], local[1]
-    for i in range(origins.shape[0]):
-        for k in range(rows.shape[0]):
-            s, mesh = rows[k], pieces[k]
+    o, d, known = local[:3], local[3:6], local[6:]
+    for k in range(rows.shape[0]):
+        s, mesh = rows[k], pieces[k]
+        known[0] = math.nan
+        for i in range(origins.shape[0]):
             reach = min(limit, distance[i])
             x, y, z = origins[i, 0] - centre[s, 0], origins[i, 1] - centre[s, 1], origins[i, 2] - centre[s, 2]
             o[0], o[1], o[2] = to_local(axes[s], x, y, z)
             d[0], d[1], d[2] = to_local(axes[s], ways[i, 0], ways[i, 1], ways[i, 2])
             if meshes.shape[mesh, 0] == 0:
-                along, nx, ny, nz = _hit_mesh(meshes, mesh, o, d, reach, closed[k], work)
+                along, nx, ny, nz = _hit_mesh(meshes, mesh, o, d, reach, closed[k], work, known)
             else:
                 along, nx, ny, nz = _hit_field(meshes, mesh, o, d, reach)
             if along < distance[i]:
