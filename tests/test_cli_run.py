@@ -63,6 +63,17 @@ def answer(*words: str) -> dict:
 # ---- what is run ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("default::nonsmooth.errors.GeometryWarning")
+def test_notes_on_geometry_are_one_sentence(in_folder: Path) -> None:
+    points = "[[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]]"
+    (in_folder / "hull.toml").write_text(
+        f"[[bodies]]\nname = 'wedge'\nshape = 'hull'\nmass = 1.0\npoints = {points}\n"
+    )
+    result = run("run", "hull.toml", *SHORT)
+    assert result.exit_code == 0, result.output
+    assert "Note: body 'wedge': removed from its convex hull: 1 repeated point\n" in result.stderr
+
+
 def test_a_ready_made_scene_with_parameters() -> None:
     result = run("run", "box-stack", "--set", "boxes=2", "--set", "edge=0.5", *SHORT)
     assert result.exit_code == 0, result.stderr

@@ -11,6 +11,7 @@ from nonsmooth.errors import ProblemError
 from nonsmooth.io import Recording, Trajectory, read_scene
 from nonsmooth.io.writer import Writer
 from nonsmooth.model import CONE, Cone, ConvexHull, System
+from nonsmooth.model.shapes import Capsule, Sphere
 from nonsmooth.view.geometry import parts_of
 
 
@@ -65,5 +66,21 @@ def test_a_body_sits_at_the_centroid_and_the_other_rooms_know_it(tmp_path):
         "[[bodies]]\nshape = 'cone'\nradius = 0.4\nlength = 1.6\nmass = 2.0\n"
     )
     assert read_scene(tmp_path / "cone.toml").system.shapes.objects == (Cone(0.4, 1.6),)
+    (tmp_path / "round.toml").write_text(
+        "".join(
+            f"[[bodies]]\nmass = 2.0\nrounding = 0.1\nshape = {shape}\n"
+            for shape in (
+                "'cone'\nradius = 0.4\nlength = 1.6",
+                "'sphere'\nradius = 0.4",
+                "'capsule'\nradius = 0.4\nlength = 1",
+            )
+        )
+    )
+    rounded = read_scene(tmp_path / "round.toml").system
+    assert rounded.shapes.objects == (Cone(0.4, 1.6, 0.1), Sphere(0.5), Capsule(0.5, 1.0))
+    with Writer(Recording(tmp_path / "round.h5")) as writer:
+        writer.begin(rounded, {}, numbers={})
+    with Trajectory(tmp_path / "round.h5") as trajectory:
+        assert trajectory.shapes.objects == rounded.shapes.objects
     with pytest.raises(ProblemError, match="body 'b': the length of a cone is 0 m: it must be positive"):
         system.add_cone(1.0, 0.0, mass=1.0, name="b")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
+from nonsmooth.collision import Detector
 from nonsmooth.collision import hulls as hull_arrays
 from nonsmooth.collision.kernels.mesh_pairs import mesh_mesh_contacts
 from nonsmooth.collision.kernels.mesh_work import make_work
@@ -21,10 +22,10 @@ from nonsmooth.collision.kernels.solids import (
     core_separation,
 )
 from nonsmooth.collision.kernels.surface_arrays import BORDER, CONCAVE, CONVEX, FLAT
-from nonsmooth.collision.surfaces import HeightField, TriangleSurface, pack, self_intersections
-from nonsmooth.errors import ProblemError
-from nonsmooth.model import _polyhedra
-from nonsmooth.model.mesh_cleaning import clean_mesh
+from nonsmooth.collision.surfaces import HeightField, TriangleSurface, crossing, pack
+from nonsmooth.errors import GeometryWarning
+from nonsmooth.model import Mesh, System, _polyhedra
+from nonsmooth.model.shapes.surfaces import sphere_mesh
 
 CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 
@@ -335,34 +336,42 @@ def test_a_height_field_is_solid_below():
     assert np.abs(spots[0, 3:] - [0, 0, 1, -1.2]).max() < 1e-12
 
 
-def test_cleaning_counts_what_it_removes():
-    vertices, triangles = CUBE
-    vertices = np.vstack([vertices, vertices[0], [[9.0, 9.0, 9.0]]])
-    triangles = np.vstack(
-        [np.where(triangles == 0, 8, triangles)[:1], triangles[1:], [[1, 1, 2]], triangles[3]]
-    )
-    clean, faces, notes = clean_mesh(vertices, triangles)
-    assert (len(clean), len(faces)) == (8, 12)
-    assert notes.closed
-    assert not notes.inside_out
-    assert notes.volume == pytest.approx(1.0)
-    assert (notes.unused_vertices, notes.degenerate_triangles, notes.duplicate_triangles) == (1, 1, 1)
-    assert "1 unused vertex" in notes.sentence()
-    assert clean_mesh(CUBE[0], CUBE[1][:, ::-1])[2].inside_out
-    assert clean_mesh(CUBE[0], CUBE[1][1:])[2].open_edges == 3
-    with pytest.raises(ProblemError, match="indices run from 0 to 7"):
-        clean_mesh(CUBE[0], CUBE[1] + 1)
-    with pytest.raises(ProblemError, match="finite"):
-        clean_mesh(CUBE[0] * np.nan, CUBE[1])
-
-
 def test_a_mesh_that_crosses_itself_is_found_and_works():
     vertices = np.vstack([CUBE[0], CUBE[0] + [0.3, 0.2, 0.1]])
     surface = TriangleSurface(vertices, np.vstack([CUBE[1], CUBE[1] + 8]))
-    assert self_intersections(surface) == 1
-    assert self_intersections(TriangleSurface(*finer(*CUBE))) == 0
+    place = crossing(surface)
+    assert np.all((place >= [-0.2, -0.3, -0.4]) & (place <= 0.5))  # in what both cubes hold
+    assert crossing(TriangleSurface(*finer(*CUBE))) is None
     spots, _ = Scene([surface]).contacts(0, solid_at(SPHERE, (0, 0, 0), 0.2, (-0.2, -0.1, 0.7 - 1e-6)))
     assert np.abs(spots[0, 3:] - [0, 0, 1, -1e-6]).max() < 1e-12
+
+
+@pytest.mark.parametrize("away", [0.05, 0.25, 0.35, 1.0, 1.6, 1.75, 3.0])
+def test_two_balls_in_one_mesh_cross_where_their_surfaces_do(away):
+    """Radii 1 and 0.7: they cross between 0.3 and 1.7."""
+    vertices, triangles = sphere_mesh(3)
+    both = np.vstack([vertices, 0.7 * vertices + [away * 0.6, away * 0.8, 0.0]])
+    surface = TriangleSurface(both, np.vstack([triangles, triangles + len(vertices)]))
+    place = crossing(surface)
+    assert (place is not None) == (0.3 < away < 1.7)
+    if place is not None:
+        assert np.linalg.norm(place) == pytest.approx(1.0, abs=0.1)
+        assert np.linalg.norm(place - [away * 0.6, away * 0.8, 0.0]) == pytest.approx(0.7, abs=0.1)
+
+
+def test_a_mesh_that_crosses_itself_is_told_once_with_its_body():
+    both = np.vstack([CUBE[0], CUBE[0] + [0.3, 0.2, 0.1]])
+    mesh = Mesh(both, np.vstack([CUBE[1], CUBE[1] + 8]))
+    system = System()
+    system.add_plane()
+    system.add_body(mesh, mass=1.0, position=(0, 0, 3), name="knot")
+    system.add_body(mesh, mass=1.0, position=(0, 0, 9))
+    with pytest.warns(GeometryWarning) as caught:
+        Detector(system, 0.01)
+    (warning,) = caught
+    assert str(warning.message).startswith("body 'knot': its mesh intersects itself, as near [")
+    assert warning.filename == __file__
+    Detector(system.copy(), 0.01)  # warnings are errors in tests
 
 
 def test_a_mesh_cube_above_a_slab_does_not_overlap_it():

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nonsmooth.errors import FileFormatError
+from nonsmooth.errors import FileFormatError, GeometryWarning
 from nonsmooth.io import read_scene
 from nonsmooth.io._scene_joints import PARTS as JOINT_PARTS
 from nonsmooth.io._toml_lines import line_of, lines_of
 from nonsmooth.io.scene_file import Scene
-from nonsmooth.model import CYLINDER, quaternions
+from nonsmooth.model import CYLINDER, ConvexHull, quaternions
 
 PAGE = Path(__file__).parent.parent / "docs" / "scene-files.md"
 EXAMPLES = re.findall(r"^```toml\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
@@ -176,7 +176,47 @@ orientation = [1, 1, 0, 0]
 
 SPHERE = '[[bodies]]\nshape = "sphere"\nradius = 1\nmass = 1\n'
 
+CUBE = ConvexHull([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+
+
+def mesh_body(triangles, vertices=CUBE.vertices) -> str:
+    """A body of seven lines; the triangles are in the last one."""
+    rows = [np.asarray(part).tolist() for part in (vertices, triangles)]
+    return (
+        f"[[bodies]]\nname = 'part'\nmass = 1\nfixed = false\nshape = 'mesh'\nvertices = {rows[0]}\n"
+        f"triangles = {rows[1]}\n"
+    )
+
+
+def hull_body(points) -> str:
+    return f"[[bodies]]\nname = 'part'\nmass = 1\nshape = 'hull'\npoints = {np.asarray(points).tolist()}\n"
+
+
 WRONG = [
+    (hull_body(CUBE.points[:3]), 5, "bodies[0].points", "there are 3 that differ, give at least four"),
+    (hull_body(CUBE.points[[0, 0, 0, 0, 1]]), 5, "bodies[0].points", "there are 2 that differ"),
+    (
+        hull_body(CUBE.points * (1, 1, 0)),
+        5,
+        "bodies[0].points",
+        "the 4 points of a convex hull lie in a plane",
+    ),
+    (hull_body(CUBE.points * (1, 0, 0) + np.arange(8)[:, None]), 5, "bodies[0].points", "lie in a plane"),
+    (hull_body(np.full((4, 3), np.nan)), 5, "bodies[0].points", "is nan at index (0, 0): every number must"),
+    (mesh_body([(0, 1, 9)]), 7, "bodies[0].triangles", "row 0 is [0, 1, 9], but the 8 vertices are numbered"),
+    (
+        mesh_body(CUBE.triangles[1:]),
+        7,
+        "bodies[0].triangles",
+        "body 'part' has a mesh whose triangles do not",
+    ),
+    (mesh_body(CUBE.triangles[:, ::-1]), 7, "bodies[0].triangles", "inside out, as they bound -1 m³"),
+    (
+        mesh_body(CUBE.triangles, 0 * CUBE.vertices),
+        6,
+        "bodies[0].vertices",
+        "no triangle with an area, of 12",
+    ),
     # text, line, key, part of the cause
     ("gravty = [0, 0, 0]", 1, "gravty", "not known here: use gravity, run"),
     ("gravity = [0, 0]", 1, "gravity", "three numbers"),
@@ -211,7 +251,7 @@ WRONG = [
     ("[[bodies]]\nshape = 'sphere'\nradius = 1", 1, "bodies[0]", "exactly one"),
     (SPHERE + "fixed = true", 5, "bodies[0].fixed", "takes no mass"),
     (SPHERE + "fixed = 'yes'", 5, "bodies[0].fixed", "true nor false"),
-    (SPHERE + "size = [1, 1, 1]", 5, "bodies[0].size", "use shape, radius, mass"),
+    (SPHERE + "size = [1, 1, 1]", 5, "bodies[0].size", "use shape, radius, rounding, mass"),
     (SPHERE + "material = 'ice'", 5, "bodies[0].material", "use one of default"),
     (SPHERE + "position = [0, 0]", 5, "bodies[0].position", "three numbers"),
     (SPHERE + "position = ['0', '0', '0']", 5, "bodies[0].position", "three numbers"),
@@ -262,6 +302,13 @@ def test_an_error_names_line_and_key(read, tmp_path, text, line, key, cause):
     assert message.startswith(f"{tmp_path / 'scene.toml'}, line {line}, {key}: "), message
     assert cause in message
     assert "\n" not in message
+
+
+def test_notes_on_geometry_name_the_body(read):
+    with pytest.warns(GeometryWarning, match="body 'part': removed from its convex hull: 1 repeated point$"):
+        read(hull_body(np.vstack([CUBE.points, CUBE.points[:1]])))
+    with pytest.warns(GeometryWarning, match="body 'part': removed from its mesh: 1 repeated triangle$"):
+        read(mesh_body(np.vstack([CUBE.triangles, CUBE.triangles[:1]])))
 
 
 def test_broken_toml_names_the_line(read):

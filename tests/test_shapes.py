@@ -14,6 +14,7 @@ from nonsmooth.model.shapes import (
     PRIMITIVES,
     Box,
     Capsule,
+    Cone,
     ConvexHull,
     Cylinder,
     Ellipsoid,
@@ -32,7 +33,12 @@ CONVEX = [
     Sphere(0.7),
     Box((1.0, 2.0, 0.5)),
     Box((1.0, 2.0, 0.5), rounding=0.3),
+    Sphere(0.7, rounding=0.2),
     Capsule(0.3, 1.2),
+    Capsule(0.3, 1.2, rounding=0.1),
+    Cone(0.4, 1.5),
+    Cone(0.4, 1.5, rounding=0.2),
+    Cone(0.8, 0.2, rounding=0.5),
     Cylinder(0.4, 1.5),
     Cylinder(0.4, 1.5, rounding=0.2),
     Ellipsoid((0.3, 0.6, 1.1)),
@@ -107,6 +113,41 @@ def test_a_rounded_ball_is_a_larger_ball():
     np.testing.assert_allclose(ball.inertia, whole.inertia, rtol=1e-12, atol=1e-15)
 
 
+def test_the_rounding_of_balls_and_capsules_adds_to_their_radius():
+    assert Sphere(0.25, rounding=0.5) == Sphere(0.75)
+    assert Capsule(0.25, 1.0, rounding=0.5) == Capsule(0.75, 1.0)
+    system = System()
+    system.add_sphere(0.25, rounding=0.5, density=2.0)
+    system.add_capsule(0.25, 1.0, rounding=0.5, density=2.0)
+    system.add_cone(0.25, 1.0, rounding=0.5, density=2.0)
+    for mass, shape in zip(
+        system.mass, (Sphere(0.75), Capsule(0.75, 1.0), Cone(0.25, 1.0, 0.5)), strict=True
+    ):
+        assert mass == 2.0 * shape.volume
+    with pytest.raises(ProblemError, match="body 'b': the rounding of a capsule is -1 m: it must be posi"):
+        system.add_capsule(0.25, 1.0, rounding=-1, mass=1.0, name="b")
+
+
+def test_volume_of_a_rounded_cone_is_steiners():
+    """V + S r + M r² + 4/3 π r³; M is half the integral of edge lengths times angles, side included."""
+    for radius, length, r in ((0.4, 1.5, 0.2), (1.0, 0.1, 0.05), (0.05, 1.0, 3.0)):
+        slant, lean = math.hypot(radius, length), math.atan2(radius, length)
+        surface = math.pi * radius * (radius + slant)
+        mean = math.pi * radius * (0.5 * math.pi + lean) + math.pi * length
+        steiner = math.pi * radius**2 * length / 3 + surface * r + mean * r**2 + 4 / 3 * math.pi * r**3
+        assert Cone(radius, length, rounding=r).volume == pytest.approx(steiner, rel=1e-14)
+
+
+def test_a_rounded_pyramid_of_many_sides_becomes_the_rounded_cone():
+    angles = np.linspace(0.0, 2.0 * math.pi, 2000, endpoint=False)
+    base = np.column_stack([0.4 * np.cos(angles), 0.4 * np.sin(angles), np.full(2000, -0.75)])
+    pyramid = ConvexHull(np.vstack([base, [0.0, 0.0, 0.75]]), rounding=0.2).mass_properties(1.0)
+    cone = Cone(0.4, 1.5, rounding=0.2).mass_properties(1.0)
+    assert pyramid.mass == pytest.approx(cone.mass, rel=1e-5)
+    np.testing.assert_allclose(pyramid.centre, cone.centre, atol=1e-6)
+    np.testing.assert_allclose(pyramid.inertia, cone.inertia, rtol=1e-5, atol=1e-9)
+
+
 @pytest.mark.parametrize("radii", [(0.3, 0.6, 1.1), (1.0, 1.0, 0.1), (0.1, 0.1, 1.0)])
 def test_a_rounding_that_vanishes_leaves_the_ellipsoid(radii):
     sharp, rounded = Ellipsoid(radii), Ellipsoid(radii, rounding=1e-12)
@@ -174,13 +215,21 @@ def test_doubles_and_leftovers_of_a_mesh_are_cleaned_and_counted():
     faces = FACES.copy()
     faces[faces == 0] = 8  # a twin of vertex 0, used by no other triangle
     faces = np.vstack([faces, faces[:2, [1, 2, 0]], [[1, 1, 2], [3, 4, 3]]])
+    system, mesh = System(), Mesh(vertices, faces)
     with pytest.warns(GeometryWarning) as caught:
-        mesh = Mesh(vertices, faces)
-    (warning,) = caught
-    assert str(warning.message) == (
-        "a mesh was cleaned: 1 repeated vertices, 2 repeated triangles, 2 triangles without area, "
-        "1 unused vertices"
+        system.add_body(mesh, mass=1.0, name="part")
+    (first,) = caught
+    system.add_body(mesh, mass=1.0)  # is not told again
+    with pytest.warns(GeometryWarning) as caught:
+        system.add_hull(np.vstack([CORNERS, CORNERS[:2], -CORNERS[:1]]), mass=1.0)
+    (second,) = caught
+    assert str(first.message) == (
+        "body 'part': removed from its mesh: 1 repeated vertex, 2 repeated triangles, "
+        "2 triangles without area, 1 unused vertex"
     )
+    assert str(second.message) == "body 2: removed from its convex hull: 3 repeated points"
+    assert first.filename == second.filename == __file__
+    assert len(system.shapes.objects[2].points) == 8
     assert mesh.closed
     assert (len(mesh.vertices), len(mesh.triangles)) == (8, 12)
     assert mesh.volume == pytest.approx(1.0)
@@ -194,28 +243,46 @@ def test_open_meshes_are_for_fixed_bodies():
     lid = system.add_mesh(CORNERS + 5.0, FACES[1:], fixed=True, name="bin")
     assert not system.shapes.objects[0].closed
     np.testing.assert_array_equal(system.shapes.offset[lid], 0.0)  # no centroid: it stays where it is
-    with pytest.raises(ProblemError, match=r"body 'cup' has a mesh that is not closed, as edge .* fixed"):
+    with pytest.raises(
+        ProblemError,
+        match=r"body 'cup' has a mesh whose triangles do not close: there is only one at the edge from",
+    ):
         system.add_mesh(CORNERS, FACES[1:], mass=1.0, name="cup")
     sheet = np.vstack([FACES[:1], FACES[:1, ::-1]])
-    with pytest.warns(GeometryWarning, match="5 unused"), pytest.raises(ProblemError, match="no volume"):
+    with pytest.raises(ProblemError, match="body 1 has a mesh whose triangles enclose no volume; repair"):
         system.add_mesh(CORNERS, sheet, mass=1.0)
+    flipped = np.vstack([FACES[:1, ::-1], FACES[1:]])
+    with pytest.raises(ProblemError, match=r"the two at the edge from .* run along it the same way"):
+        system.add_mesh(CORNERS, flipped, mass=1.0)
 
 
 @pytest.mark.parametrize(
     ("add", "message"),
     [
-        (lambda s: s.add_mesh(CORNERS, FACES[:, ::-1], mass=1.0, name="b"), "body 'b': a mesh is inside out"),
+        (
+            lambda s: s.add_mesh(CORNERS, FACES[:, ::-1], mass=1.0, name="b"),
+            "body 'b': the triangles of a mesh are inside out",
+        ),
         (
             lambda s: s.add_mesh(CORNERS, FACES[:, ::-1], fixed=True, name="b"),
-            "body 'b': a mesh is inside out",
+            "body 'b': the triangles of a mesh are inside out",
         ),
-        (lambda s: s.add_mesh(CORNERS, FACES + 1, fixed=True), "body 0: a triangle of a mesh names vertex 8"),
+        (
+            lambda s: s.add_mesh(CORNERS, FACES + 1, fixed=True),
+            "body 0: triangles of a mesh: row 5 is [6, 7, 8]",
+        ),
         (lambda s: s.add_mesh(CORNERS * np.nan, FACES, fixed=True), "vertices of a mesh is nan at index"),
         (lambda s: s.add_mesh(CORNERS * 0.0, FACES, fixed=True), "no triangle with an area"),
         (
             lambda s: s.add_hull(CORNERS[:3], mass=1.0, name="b"),
-            "body 'b': the 3 points of a convex hull",
+            "body 'b': points of a convex hull: there are 3 that differ, give at least four",
         ),
+        (lambda s: s.add_hull(np.repeat(CORNERS[:2], 9, axis=0), mass=1.0), "there are 2 that differ"),
+        (
+            lambda s: s.add_hull(np.arange(15.0).reshape(5, 3), mass=1.0),
+            "the 5 points of a convex hull lie on a",
+        ),
+        (lambda s: s.add_hull(CORNERS * 1e-200, mass=1.0), "within 1e-200 m of each other: at least 1e-40 m"),
         (lambda s: s.add_hull(CORNERS * [1, 1, 0], mass=1.0), "lie in a plane: give at least four"),
         (lambda s: s.add_hull(CORNERS * [1, np.nan, 1], mass=1.0), "points of a convex hull is nan at index"),
         (lambda s: s.add_box((1, 1, 1), rounding=-0.1, mass=1.0), "the rounding of a box is -0.1 m: it must"),

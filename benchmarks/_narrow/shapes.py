@@ -27,6 +27,7 @@ FEATURES = {
     "height field": ("face", "edge"),
     "rounded box": ("face", "edge", "vertex"),
     "rounded cylinder": ("face", "rim", "side"),
+    "rounded cone": ("face", "rim", "side", "vertex"),
     "rounded hull": ("face", "edge", "vertex"),
 }
 
@@ -47,9 +48,10 @@ def pairs() -> list[tuple[str, str]]:
 
 def rounded_pairs() -> list[tuple[str, str]]:
     """Pairs of shapes with a rounding among each other and with sharp ones."""
-    names = ("rounded box", "rounded cylinder", "rounded hull")
+    names = ("rounded box", "rounded cylinder", "rounded hull", "rounded cone")
     both = list(itertools.combinations_with_replacement(names, 2))
-    return [*both, ("box", names[0]), ("half-space", names[1]), ("ellipsoid", names[2])]
+    sharp = [("half-space", names[3]), ("cone", names[3]), ("mesh", names[3])]
+    return [*both, ("box", names[0]), ("half-space", names[1]), ("ellipsoid", names[2]), *sharp]
 
 
 def make(name: str, variant: int) -> shapes.Shape | None:
@@ -88,6 +90,8 @@ def _rounded(name: str, variant: int) -> shapes.Shape | None:
             return shapes.Box((0.6, 0.8, 1.0), rounding=radius)
         if name == "rounded cylinder":
             return shapes.Cylinder(0.37, 0.9, rounding=radius)
+        if name == "rounded cone":
+            return shapes.Cone(0.4, 0.9, rounding=radius)
         return shapes.ConvexHull(_prism(6, 0.5, 0.7), rounding=radius)
     except TypeError:
         return None

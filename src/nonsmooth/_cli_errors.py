@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -12,7 +13,7 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from nonsmooth.errors import NonsmoothError, OptionError
+from nonsmooth.errors import GeometryWarning, NonsmoothError, OptionError
 from nonsmooth.view.console import ERR
 
 # Typer keeps its copy of click to itself: this is the base class of all that the parser finds wrong.
@@ -30,7 +31,9 @@ class Commands(TyperGroup):
         # The flag may stand anywhere; the parser wants it in front of the command's name.
         words = ["--debug"] * debug + [word for word in words if word != "--debug"]
         try:
-            code = super().main(words, *args[1:], **{**settings, "standalone_mode": False})
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                code = super().main(words, *args[1:], **{**settings, "standalone_mode": False})
         except (NonsmoothError, OSError, _UsageError) as error:
             if debug:
                 traceback.print_exception(error)
@@ -71,6 +74,17 @@ def advice(wrong: str, valid: Sequence[str]) -> str:
         return f"did you mean {close[0]}?"
     alike = [name for name in valid if len(wrong) > 2 and wrong.lower() in name]
     return f"did you mean {' or '.join(alike)}?" if alike else f"choose one of {', '.join(valid)}"
+
+
+_show_any = warnings.showwarning
+
+
+def _show_warning(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+    """Show a note on geometry as one sentence, without a line of code that the user has not written."""
+    if issubclass(category, GeometryWarning):
+        ERR.print(Text("Note:", "bold"), str(message), soft_wrap=True)
+    else:
+        _show_any(message, category, *place, **more)
 
 
 def _without_type(flag: Any) -> Any:

@@ -13,6 +13,7 @@ from nonsmooth.collision._narrow_kernels import Motion
 from nonsmooth.collision.bounds import local_bounds
 from nonsmooth.collision.broad_phase import BroadPhase
 from nonsmooth.collision.contacts import Contacts, Floats, Indices
+from nonsmooth.collision.crossings import tell_of_crossings
 from nonsmooth.collision.kernels.covering import Course
 from nonsmooth.collision.kernels.fast_pairs import any_fast, followed
 from nonsmooth.collision.narrow_phase import NarrowPhase
@@ -56,9 +57,11 @@ class Detector:
         self._led = system.fixed | _jointed(system)
         self._hasty = np.zeros(self._bodies, dtype=bool)
         self._least = self._narrow.least_radii(self._bodies)
+        tell_of_crossings(system)
         self._still = np.zeros((self._bodies, 3)), np.zeros(self._bodies)
         self._reach = np.empty(self._bodies)
-        self._centre, self._axes = np.empty((count, 4)), np.empty((count, 3, 3))
+        self._centre = np.empty((count, 4))
+        self._axes = np.tile(np.eye(3), (count, 1, 1))  # those of balls stay as they are
         self._bound = np.empty((count, 7))
         self._seams = Seams(self._narrow, group) if has_seams(table) else None
         self.withheld = Withheld.empty()

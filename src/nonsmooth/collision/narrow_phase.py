@@ -11,11 +11,13 @@ from nonsmooth._packed import Packed
 from nonsmooth.collision import _narrow_kernels as narrow
 from nonsmooth.collision.contacts import Contacts, Floats, Indices, Rooms
 from nonsmooth.collision.inner_radius import inner_radii
-from nonsmooth.collision.kernels import covering, rays
+from nonsmooth.collision.kernels import covering, ray_trees, rays, trees
 from nonsmooth.collision.kernels.mesh_work import make_work as mesh_work
 from nonsmooth.collision.kernels.nearest import nearest
+from nonsmooth.collision.kernels.solids import Solid
 from nonsmooth.collision.kernels.support_features import ManifoldWork
 from nonsmooth.collision.kernels.support_features import make_work as manifold_work
+from nonsmooth.collision.kernels.surface_nearest import make_work as nearest_work
 from nonsmooth.collision.kernels.surface_rays import cast_on_surfaces
 from nonsmooth.collision.kernels.surface_touching import touch_surfaces
 from nonsmooth.collision.kernels.touching import touch_solids
@@ -25,8 +27,10 @@ from nonsmooth.collision.pieces import pieces_of
 from nonsmooth.collision.withheld import SWEPT, Withheld
 from nonsmooth.model.materials import PairTable
 from nonsmooth.model.shape_table import ShapeTable
-from nonsmooth.model.shapes import HALF_SPACE, HEIGHT_FIELD, MESH, SPHERE
+from nonsmooth.model.shapes import CAPSULE, HALF_SPACE, HEIGHT_FIELD, MESH, SPHERE, Mesh
 
+_TREE = 16
+"""Above this number of rays and of shapes, rays go through a tree of the shapes' bounds."""
 _SURFACE_ROOM = 256
 """Rows for the contacts of a pair with a mesh to begin with."""
 
@@ -43,8 +47,8 @@ class NarrowPhase:
 
     def __init__(self, table: ShapeTable, materials: PairTable) -> None:
         pieces = pieces_of(table)
-        self._tables = pieces.hulls
-        self.hulls, self._meshes = Packed(pieces.hulls), Packed(pieces.meshes)
+        self.tables = pieces.hulls
+        self.hulls, self.meshes = Packed(pieces.hulls), Packed(pieces.meshes)
         self._outlines = Packed(pieces.outlines)
         self.shapes = narrow.Shapes(
             np.column_stack([table.body, table.kind, table.material, pieces.row]).astype(np.int32),
@@ -54,7 +58,7 @@ class NarrowPhase:
             materials.friction,
             materials.restitution,
         )
-        self.inner = inner_radii(table, self.hulls, pieces.row)
+        self.inner = inner_radii(table, pieces.hulls, pieces.row)
         """(s,) inner radii of the shapes in m."""
         self._shapes = Packed(self.shapes)
         self._round = bool(np.isin(table.kind, (SPHERE, HALF_SPACE)).all())  # one contact per pair
@@ -65,6 +69,10 @@ class NarrowPhase:
         self._work = Packed(Work(separation_work(pieces.hulls), manifold_work(pieces.hulls)))
         self._spots, self._marks = _spots(len(self._work.manifold.found))
         self._surface = np.isin(table.kind, (MESH, HEIGHT_FIELD))
+        self._closed = np.zeros(len(table), dtype=np.bool_)
+        for row in np.flatnonzero(table.kind == MESH).tolist():
+            shape = table.objects[row]
+            self._closed[row] = isinstance(shape, Mesh) and shape.closed
         self._surface_work: Packed | None = None
         self._surface_spots, self._surface_marks = _spots(0)
 
@@ -128,7 +136,7 @@ class NarrowPhase:
             if self._surface_work is None:
                 self._make_surface_work(_SURFACE_ROOM)
             done, found, needed = touch_surfaces(
-                pairs, done, self.shapes, self._meshes, self._outlines, self.hulls, centre, axes, motion,
+                pairs, done, self.shapes, self.meshes, self._outlines, self.hulls, centre, axes, motion,
                 self._surface_work, self._surface_spots, self._surface_marks,
                 narrow.Output(*room.columns()), part, found,
             )  # fmt: skip
@@ -143,7 +151,7 @@ class NarrowPhase:
     def _make_surface_work(self, rows: int) -> None:
         outline = int(np.diff(self._outlines.first).max(initial=0))
         rows = max(rows, outline)
-        work = mesh_work(self._tables, rows)._replace(feature=manifold_work(self._tables, outline))
+        work = mesh_work(self.tables, rows)._replace(feature=manifold_work(self.tables, outline))
         self._surface_work = Packed(work)
         self._surface_spots, self._surface_marks = _spots(rows)
 
@@ -181,27 +189,33 @@ class NarrowPhase:
             room = room._replace(spots=self._surface_spots, marks=self._surface_marks)
             if self._surface_work is not None:
                 done = covering.meet_surfaces(
-                    pairs, done, self.shapes, self._meshes, self.hulls, centre, axes, course, turn,
+                    pairs, done, self.shapes, self.meshes, self.hulls, centre, axes, course, turn,
                     self.inner, margin, self._surface_work, room, part,
                 )  # fmt: skip
             if done < len(pairs):
                 self._make_surface_work(max(_SURFACE_ROOM, 2 * len(self._surface_spots)))
         return part
 
-    def distance(
-        self, a: int, b: int, centre: Floats, axes: Floats, bound: Floats
-    ) -> tuple[float, Floats, Floats, Floats]:
-        """Gap of two shapes in m, the nearest points on both, and the normal from the first to the second."""
-        if self._surface[a] or self._surface[b]:
-            return self._surface_distance(min(a, b), max(a, b), a > b, centre, axes, bound)
+    def solid(self, s: int, centre: Floats, axes: Floats) -> Solid:
+        """A convex shape in the world."""
+        kind = int(self.shapes.tags[s, 1])
+        a, b, c, radius = self.shapes.size[s].tolist()
+        x, y, z = centre[s, :3].tolist()
+        if kind in (SPHERE, CAPSULE):
+            radius += a
+        return Solid(kind, a, b, c, radius, x, y, z, axes[s], int(self.shapes.tags[s, 3]))
+
+    def distance(self, a: int, b: int, centre: Floats, axes: Floats) -> tuple[float, Floats, Floats, Floats]:
+        """Gap of two convex shapes or half-spaces in m, the nearest points, and the normal from a to b."""
         out = np.empty((3, 3))
         gap = nearest(a, b, self.shapes, self.hulls, centre, axes, self._work.separation, out)
         return float(gap), out[0], out[1], out[2]
 
-    def _surface_distance(
-        self, a: int, b: int, turned: bool, centre: Floats, axes: Floats, bound: Floats
+    def nearest_contact(
+        self, a: int, b: int, centre: Floats, axes: Floats, bound: Floats
     ) -> tuple[float, Floats, Floats, Floats]:
         """The same for a mesh or a height field: contacts within a reach that grows until there is one."""
+        a, b, turned = min(a, b), max(a, b), a > b
         bodies = int(self.shapes.tags[:, 0].max()) + 1
         reach = 0.01 * float(np.max(bound[[a, b], 6]))
         apart = float(np.linalg.norm(bound[a, :3] - bound[b, :3]))
@@ -223,18 +237,30 @@ class NarrowPhase:
 
     def cast(
         self, centre: Floats, axes: Floats, bound: Floats, origins: Floats, ways: Floats, limit: float,
-        skipped: int, hit: NDArray[np.int64], distance: Floats, normal: Floats,
+        skipped: NDArray[np.bool_], hit: NDArray[np.int64], distance: Floats, normal: Floats,
     ) -> None:  # fmt: skip
         """Fill, for each ray, the shape it hits first (-1 for none), its distance, and the normal there."""
-        rays.cast(
-            self.shapes, self.hulls, centre, axes, bound, origins, ways, limit, skipped,
-            self._work.separation, hit, distance, normal,
-        )  # fmt: skip
-        rows = np.flatnonzero(self._surface & (self.shapes.tags[:, 0] != skipped))
+        hit[:], distance[:] = -1, np.inf
+        kind, shown = self.shapes.tags[:, 1], ~skipped[self.shapes.tags[:, 0]]
+        endless = kind == HALF_SPACE
+        solids = np.flatnonzero(shown & ~self._surface & ~endless)
+        scene = (self.shapes, self.hulls, centre, axes, bound, origins, ways, limit, self._work.separation)
+        rays.cast(np.flatnonzero(shown & endless), *scene, hit, distance, normal)
+        if min(len(solids), len(origins)) < _TREE:
+            rays.cast(solids, *scene, hit, distance, normal)
+        else:
+            levels = trees.levels_for(len(solids))
+            order = np.arange(len(solids))
+            trees.sort_triangles(np.ascontiguousarray(bound[solids, :3].T), levels, order)
+            order, boxes = solids[order], np.empty(((2 << levels) - 1, 6))
+            ray_trees.fill_bounds(bound, order, levels, boxes)
+            stack = np.empty(128, dtype=np.int64)
+            ray_trees.cast_in_tree(order, levels, boxes, stack, *scene, hit, distance, normal)
+        rows = np.flatnonzero(self._surface & shown)
         if len(rows):
             cast_on_surfaces(
-                rows, self.shapes.tags[rows, 3].astype(np.int64), self._meshes, centre, axes, origins, ways,
-                limit, np.empty((2, 3)), np.empty(128, dtype=np.int64), hit, distance, normal,
+                rows, self.shapes.tags[rows, 3].astype(np.int64), self._closed[rows], self.meshes, centre,
+                axes, origins, ways, limit, Packed(nearest_work(self.tables)), np.empty(13), hit, distance, normal,
             )  # fmt: skip
 
 

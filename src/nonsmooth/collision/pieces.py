@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.spatial import ConvexHull as Hull
@@ -15,6 +16,10 @@ from nonsmooth.collision.kernels.surface_arrays import Meshes
 from nonsmooth.collision.kernels.surface_touching import Outlines
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import CONVEX_HULL, HEIGHT_FIELD, MESH, ConvexHull, HeightField, Mesh
+
+_FACES: WeakKeyDictionary[ConvexHull, hulls.Faces] = WeakKeyDictionary()
+_SURFACES: WeakKeyDictionary[Mesh, tuple[surfaces.TriangleSurface, Floats]] = WeakKeyDictionary()
+"""What follows from a shape alone, kept as long as the shape: detectors and queries share it."""
 
 
 class Pieces(NamedTuple):
@@ -39,11 +44,12 @@ def pieces_of(table: ShapeTable) -> Pieces:
         if id(shape) not in known:
             if isinstance(shape, ConvexHull):
                 known[id(shape)] = len(solids)
-                solids.append(hulls.Faces(shape.vertices, shape.triangles))
+                solids.append(_faces(shape))
             elif isinstance(shape, Mesh):
                 known[id(shape)] = len(found)
-                found.append(surfaces.TriangleSurface(shape.vertices, shape.triangles))
-                corners.append(_corners(shape.vertices))
+                surface, outline = surface_of(shape)
+                found.append(surface)
+                corners.append(outline)
             elif isinstance(shape, HeightField):
                 known[id(shape)] = len(found)
                 nx, ny = shape.heights.shape
@@ -55,6 +61,19 @@ def pieces_of(table: ShapeTable) -> Pieces:
     first = np.concatenate([[0], np.cumsum([len(part) for part in corners])]).astype(np.int64)
     outlines = Outlines(first, np.concatenate([*corners, np.empty((0, 3))]))
     return Pieces(row, hulls.pack(solids), surfaces.pack(found), outlines)
+
+
+def _faces(shape: ConvexHull) -> hulls.Faces:
+    if shape not in _FACES:
+        _FACES[shape] = hulls.Faces(shape.vertices, shape.triangles)
+    return _FACES[shape]
+
+
+def surface_of(shape: Mesh) -> tuple[surfaces.TriangleSurface, Floats]:
+    """Triangles of a mesh, and the corners of its convex hull."""
+    if shape not in _SURFACES:
+        _SURFACES[shape] = surfaces.TriangleSurface(shape.vertices, shape.triangles), _corners(shape.vertices)
+    return _SURFACES[shape]
 
 
 def _corners(vertices: Floats) -> Floats:

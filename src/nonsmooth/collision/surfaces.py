@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from nonsmooth.collision.contacts import Floats
 from nonsmooth.collision.kernels import trees
-from nonsmooth.collision.kernels.self_intersections import count_crossings
+from nonsmooth.collision.kernels.self_intersections import find_crossing
 from nonsmooth.collision.kernels.surface_arrays import (
     BORDER,
     CONCAVE,
@@ -56,7 +56,7 @@ class TriangleSurface:
         twice = np.linalg.norm(cross, axis=1)
         if not twice.all():
             row = int(order[np.argmin(twice)])
-            raise ProblemError(f"triangle {row} of a mesh has no area: remove it with clean_mesh")
+            raise ProblemError(f"triangle {row} of a mesh has no area: remove it")
         normals = cross / twice[:, None]
         kinds = self._edge_kinds(normals, twice)
         self.patch = _patches(self.beside, kinds)
@@ -151,21 +151,19 @@ class HeightField:
         return _flags(triangles, besides, kinds, nx * ny), _patches(besides, kinds)
 
 
-def self_intersections(surface: TriangleSurface, most: int = 1) -> int:
-    """Number of pairs of triangles of a mesh that cross one another, counted up to `most`."""
-    return int(
-        count_crossings(
-            surface.vertices,
-            surface.triangles,
-            surface.boxes,
-            surface.levels,
-            surface.size,
-            most,
-            np.empty(6),
-            np.empty(64, dtype=np.int64),
-            np.empty(2, dtype=np.int64),
-        )
-    )
+def crossing(surface: TriangleSurface) -> Floats | None:
+    """A point (3,) in m, in the mesh's frame, near which two of its triangles cross; None if none do."""
+    pair = np.empty(2, dtype=np.int64)
+    found = find_crossing(
+        surface.vertices, surface.triangles, surface.boxes, surface.levels, surface.size,
+        np.empty((trees.LEAF, 6)), np.empty(6),
+        np.empty(64, dtype=np.int64), pair,
+    )  # fmt: skip
+    if not found:
+        return None
+    corners = surface.vertices[surface.triangles[pair]]  # the middle of what both boxes hold
+    low, high = corners.min(axis=1).max(axis=0), corners.max(axis=1).min(axis=0)
+    return np.asarray(0.5 * (low + high))
 
 
 def pack(surfaces: Sequence[TriangleSurface | HeightField]) -> Meshes:
@@ -209,6 +207,8 @@ def pack(surfaces: Sequence[TriangleSurface | HeightField]) -> Meshes:
 
 
 def _stacked(parts: list[NDArray], shape: tuple[int, ...], dtype: type) -> NDArray:  # type: ignore[type-arg]
+    if len(parts) == 1:
+        return np.ascontiguousarray(parts[0], dtype)  # a large mesh is not copied
     return np.ascontiguousarray(np.concatenate(parts), dtype) if parts else np.empty(shape, dtype)
 
 

@@ -10,9 +10,14 @@ from scipy.spatial import ConvexHull as Hull
 from scipy.spatial import QhullError
 
 from nonsmooth.errors import ProblemError
+from nonsmooth.model import checks as check
 
 Floats = NDArray[np.float64]
 Triangles = NDArray[np.int32]
+
+
+_FLAT = 1e-12
+"""Second singular value of points on a line, relative to their extent, at most."""
 
 
 class Moments(NamedTuple):
@@ -39,11 +44,24 @@ def moments(vertices: Floats, triangles: Triangles) -> Moments:
 
 def hull(points: Floats) -> tuple[Floats, Triangles, Floats]:
     """Return corners, outward triangles and their unit normals of the convex hull of `points` (p, 3)."""
+    if len(points) < 4:
+        raise ProblemError(
+            f"points of a convex hull: there are {len(points)} that differ, give at least four that span a "
+            "solid"
+        )
+    extent = float(np.ptp(points, axis=0).max())
+    if extent < check.SMALLEST:
+        raise ProblemError(
+            f"points of a convex hull are within {extent:g} m of each other: at least {check.SMALLEST:g} m "
+            "is possible"
+        )
     try:
         found = Hull(points)
-    except (QhullError, ValueError):
+    except QhullError:
+        spread = np.linalg.svd((points - points.mean(axis=0)) / extent, compute_uv=False)
+        where = "on a line" if spread[1] < _FLAT else "in a plane"
         raise ProblemError(
-            f"the {len(points)} points of a convex hull lie in a plane: give at least four that span a solid"
+            f"the {len(points)} points of a convex hull lie {where}: give at least four that span a solid"
         ) from None
     corners = np.sort(found.vertices)
     place = np.full(len(points), -1, dtype=np.int32)
@@ -68,10 +86,10 @@ def whole_triangles(vertices: Floats, triangles: Any) -> Triangles:
             "give rows of three whole numbers, which count vertices from 0"
         )
     if len(given) and not 0 <= given.min() <= given.max() < len(vertices):
-        wrong = int(given.min() if given.min() < 0 else given.max())
+        row = int(np.argmax(((given < 0) | (given >= len(vertices))).any(axis=1)))
         raise ProblemError(
-            f"a triangle of a mesh names vertex {wrong}: vertices go from 0 to {len(vertices) - 1}, "
-            "put its number right"
+            f"triangles of a mesh: row {row} is {given[row].tolist()}, but the {len(vertices)} vertices are "
+            f"numbered from 0 to {len(vertices) - 1}: correct the row, or add the vertices"
         )
     return given.astype(np.int32)
 
@@ -79,6 +97,21 @@ def whole_triangles(vertices: Floats, triangles: Any) -> Triangles:
 def signed_volume(vertices: Floats, triangles: Triangles) -> float:
     """Return the volume (m³) that a closed surface bounds, negative if it is inside out."""
     return float(_six_volumes(*_corners(vertices, triangles)).sum()) / 6.0
+
+
+def why_open(vertices: Floats, triangles: Triangles) -> str:
+    """Return why a surface bounds no solid: an edge and what is wrong with it, or that it has no volume."""
+    edge = lonely_edge(triangles, len(vertices))
+    if edge is None:
+        return "enclose no volume"
+    start, end = (np.array2string(vertices[k], separator=", ", precision=6) for k in edge)
+    where = f"at the edge from {start} to {end}"
+    count = int((triangles[:, :, None] == np.array(edge)).any(axis=1).all(axis=1).sum())
+    if count == 1:
+        return f"do not close: there is only one {where}"
+    if count == 2:
+        return f"do not close: the two {where} run along it the same way"
+    return f"do not close: the {count} {where} do not run along it as often one way as the other"
 
 
 def lonely_edge(triangles: Triangles, vertices: int) -> tuple[int, int] | None:

@@ -21,7 +21,7 @@ class Bodies:
     """Arrays over n bodies.
 
     The state (`position`, `quaternion`, `linear_velocity`, `angular_velocity`) is in writable arrays that
-    belong to the system: take them anew after adding bodies. All other arrays are read-only.
+    belong to the system: fetch them again after adding bodies. All other arrays are read-only.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""`System`: the bodies of a scene as arrays, their shapes and materials, and what pulls at them.
+"""`System`: the bodies of a scene as arrays, their shapes and materials, and the forces on them.
 
     system = System()
     system.add_material("ice", friction=0.02)
@@ -12,7 +12,6 @@ world frame and angular velocity in the body frame. The position of a body is th
 from __future__ import annotations
 
 import copy
-import importlib
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, TypedDict, Unpack
@@ -20,14 +19,15 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nonsmooth.errors import ProblemError
+from nonsmooth._notes import tell
+from nonsmooth.errors import GeometryWarning, ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model import quaternions, shapes
 from nonsmooth.model.forces import AppliedForces, ForceField, OfTime, PairFunction
 from nonsmooth.model.inertia import body_mass
-from nonsmooth.model.jointed import Jointed
 from nonsmooth.model.materials import Material, Materials
-from nonsmooth.model.shapes import Shape
+from nonsmooth.model.queried import Queried
+from nonsmooth.model.shapes import Primitive, Shape
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -48,11 +48,11 @@ class BodyOptions(TypedDict, total=False):
     name: str | None
 
 
-class System(Jointed):
+class System(Queried):
     """Bodies, shapes, materials, joints and applied forces; a builder that grows as bodies are added.
 
     The state (`position`, `quaternion`, `linear_velocity`, `angular_velocity`) is in writable arrays that
-    belong to the system: take them anew after adding bodies. All other arrays are read-only.
+    belong to the system: fetch them again after adding bodies. All other arrays are read-only.
 
     Args:
         gravity: acceleration (3,) in m/s², world frame.
@@ -64,7 +64,7 @@ class System(Jointed):
         self._materials = Materials()
         self._forces = AppliedForces()
         self._constant_forces: Floats | None = None
-        self._queries: Any = None
+        self._noted: set[int] = set()
 
     def __repr__(self) -> str:
         return (
@@ -82,7 +82,7 @@ class System(Jointed):
     def add_material(
         self, name: str, *, friction: float = 0.5, restitution: float = 0.0, impact_law: str = "newton"
     ) -> None:
-        """Add a material with friction μ ≥ 0 and restitution from 0 to 1; "default" may be given anew.
+        """Add a material with friction μ ≥ 0 and restitution from 0 to 1; "default" may be redefined.
 
         The restitution is that of Newton's or of Poisson's law of impact ("newton" or "poisson").
         """
@@ -97,9 +97,9 @@ class System(Jointed):
         restitution: float | None = None,
         impact_law: str | None = None,
     ) -> None:
-        """Say what holds where materials `a` and `b` meet, instead of the smaller of their values.
+        """Set friction, restitution or law of impact for contacts between materials `a` and `b`.
 
-        Of the laws of impact Poisson's holds where both materials have it, or where this says so.
+        The default is the smaller of their values, and Poisson's law if both materials have it.
         """
         self._materials.set_pair(a, b, friction=friction, restitution=restitution, impact_law=impact_law)
 
@@ -151,7 +151,10 @@ class System(Jointed):
             "angular_velocity": check.vector(f"angular_velocity of {label}", angular_velocity),
         }
         body, number = self.count, self._materials.index(material)
-        for piece in shape.pieces() if shape is not None else ():
+        pieces = [] if shape is None else shape.pieces()
+        for piece in pieces:  # before the body is there: a warning may be an error
+            self._note(label, piece.shape)
+        for piece in pieces:
             self._shapes.append(
                 1,
                 body=body,
@@ -175,9 +178,9 @@ class System(Jointed):
         self._changed()
         return body
 
-    def add_sphere(self, radius: float, **options: Unpack[BodyOptions]) -> int:
-        """Add a sphere of `radius` (m); options as in `add_body`."""
-        return self._add(options, shapes.Sphere, radius)
+    def add_sphere(self, radius: float, *, rounding: float = 0.0, **options: Unpack[BodyOptions]) -> int:
+        """Add a sphere of `radius` + `rounding` (m); options as in `add_body`."""
+        return self._add(options, shapes.Sphere, radius, rounding)
 
     def add_box(self, size: ArrayLike, *, rounding: float = 0.0, **options: Unpack[BodyOptions]) -> int:
         """Add a box with full edge lengths `size` (3,) and `rounding` in m; options as in `add_body`.
@@ -186,9 +189,14 @@ class System(Jointed):
         """
         return self._add(options, shapes.Box, size, rounding)
 
-    def add_capsule(self, radius: float, length: float, **options: Unpack[BodyOptions]) -> int:
-        """Add a capsule along z; `length` (m) is that of its cylinder. Options as in `add_body`."""
-        return self._add(options, shapes.Capsule, radius, length)
+    def add_capsule(
+        self, radius: float, length: float, *, rounding: float = 0.0, **options: Unpack[BodyOptions]
+    ) -> int:
+        """Add a capsule along z of `radius` + `rounding` (m); options as in `add_body`.
+
+        `length` (m) is that of its cylinder.
+        """
+        return self._add(options, shapes.Capsule, radius, length, rounding)
 
     def add_cylinder(
         self, radius: float, length: float, *, rounding: float = 0.0, **options: Unpack[BodyOptions]
@@ -196,9 +204,14 @@ class System(Jointed):
         """Add a cylinder along z of `radius`, `length` and `rounding` (m); options as in `add_body`."""
         return self._add(options, shapes.Cylinder, radius, length, rounding)
 
-    def add_cone(self, radius: float, length: float, **options: Unpack[BodyOptions]) -> int:
-        """Add a cone with its tip along +z, of base `radius` and `length` (m); options as in `add_body`."""
-        return self._add(options, shapes.Cone, radius, length)
+    def add_cone(
+        self, radius: float, length: float, *, rounding: float = 0.0, **options: Unpack[BodyOptions]
+    ) -> int:
+        """Add a cone with its tip along +z; options as in `add_body`.
+
+        `radius` of the base, `length` and `rounding` are in m.
+        """
+        return self._add(options, shapes.Cone, radius, length, rounding)
 
     def add_ellipsoid(
         self, radii: ArrayLike, *, rounding: float = 0.0, **options: Unpack[BodyOptions]
@@ -225,6 +238,12 @@ class System(Jointed):
         return self._add(
             {**options, "fixed": options.get("fixed", True)}, shapes.HeightField, heights, spacing
         )
+
+    def _note(self, label: str, shape: Primitive) -> None:
+        """Warn, once for each shape, of what was removed from it."""
+        if shape.notes and id(shape) not in self._noted:
+            self._noted.add(id(shape))
+            tell(f"{label}: removed from its {shape.title}: {shape.notes}", GeometryWarning)
 
     def _add(self, options: BodyOptions, make: Callable[..., Shape], *sizes: Any) -> int:
         """Add a body of a shape that is made from `sizes`; an error names the body."""
@@ -323,56 +342,6 @@ class System(Jointed):
         self._changed()
         return index
 
-    # ---- queries --------------------------------------------------------------------------------
-
-    def distance(self, a: int | str, b: int | str) -> Any:
-        """Distance of two bodies, by index or name, in the present state: a `Distance`.
-
-        It has the `gap` in m (negative in overlap: minus the least translation that ends it), the nearest
-        points `point_a` and `point_b` (3,) in m and the `normal` (3,) from a to b, all in the world frame.
-        """
-        return self._asked().distance(a, b)
-
-    def overlap(self, a: int | str, b: int | str) -> bool:
-        """Return whether two bodies, by index or name, overlap or touch in the present state."""
-        return bool(self._asked().overlap(a, b))
-
-    def cast_ray(
-        self,
-        origin: ArrayLike,
-        direction: ArrayLike,
-        max_distance: float = np.inf,
-        ignore: int | str | None = None,
-    ) -> Any:
-        """First body that a ray meets in the present state: a `RayHit`, or None.
-
-        It has the index `body`, the `distance` in m from the origin (0 if the ray begins inside), and
-        `point` and outward `normal` (3,) of the surface there, in the world frame.
-
-        Args:
-            origin: (3,) in m, world frame.
-            direction: (3,), of any length.
-            max_distance: m.
-            ignore: a body that the ray passes through, such as the one that carries the sensor.
-        """
-        return self._asked().cast_ray(origin, direction, max_distance, ignore)
-
-    def cast_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        max_distance: float = np.inf,
-        ignore: int | str | None = None,
-    ) -> list[Any]:
-        """`cast_ray` for r rays at once: `origins` and `directions` (r, 3)."""
-        return list(self._asked().cast_rays(origins, directions, max_distance, ignore))
-
-    def _asked(self) -> Any:
-        # The narrow phase stands above the model and is looked up by name when it is first asked.
-        if self._queries is None:
-            self._queries = importlib.import_module("nonsmooth.collision.queries").Queries(self)
-        return self._queries
-
     # ---- applied forces -------------------------------------------------------------------------
 
     @property
@@ -449,7 +418,7 @@ class System(Jointed):
         other._bodies, other._shapes = self._bodies.copy(), self._shapes.copy()
         other._objects, other._names = list(self._objects), dict(self._names)
         other._materials, other._forces = self._materials.copy(), self._forces.copy()
-        other._queries = None
+        other._queries, other._noted = None, set(self._noted)
         other._joints, other._ignored = self._joints.copy(), set(self._ignored)
         return other
 

@@ -4,18 +4,22 @@ import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision.kernels.placing import KIND, solid_of
-from nonsmooth.collision.kernels.solids import HALF_SPACE, HEIGHT_FIELD, MESH, SPHERE, Solid
+from nonsmooth.collision.kernels.solids import HALF_SPACE, SPHERE, Solid
 from nonsmooth.collision.kernels.sweeps import time_of_impact
 
 _CLOSE = 1e-13  # part of the way within which a ray has arrived
 
 
 @inlined_kernel
-def _misses_ball(x, y, z, dx, dy, dz, radius):
-    """True if a ray from the origin along the unit vector d stays outside of a ball about (x, y, z)."""
-    along = x * dx + y * dy + z * dz
+def _ball_begins(x, y, z, d, radius):
+    """Where a ray along the unit vector d enters a ball about (x, y, z), infinite if never."""
+    along = x * d[0] + y * d[1] + z * d[2]
     apart = x * x + y * y + z * z - radius * radius
-    return apart > 0.0 and (along <= 0.0 or along * along < apart)
+    if apart <= 0.0:
+        return 0.0
+    if along <= 0.0 or along * along < apart:
+        return math.inf
+    return along - math.sqrt(along * along - apart)
 
 
 @inner_kernel
@@ -44,29 +48,34 @@ def hit_solid(s, shapes, hulls, centre, axes, origin, way, limit, work):
     return t * limit, nx, ny, nz
 
 
-@kernel
-def cast(shapes, hulls, centre, axes, bound, origins, ways, limit, skipped, work, hit, distance, normal):
-    """For each ray the first shape hit (-1 for none), its distance in m and the outward normal there.
+@inlined_kernel
+def try_shape(i, s, shapes, hulls, centre, axes, bound, origins, ways, limit, work, hit, distance, normal):
+    """Take shape s into the answer of ray i, if it is met before the others or is the first of equals.
 
-    Shapes of body `skipped` are passed through; meshes and height fields are not looked at.
+    How far to look depends on the shape alone, so that answers do not depend on the order of the shapes.
+    """
+    o, d = origins[i], ways[i]
+    reach = limit
+    if shapes.tags[s, KIND] != HALF_SPACE:
+        x, y, z = bound[s, 0] - o[0], bound[s, 1] - o[1], bound[s, 2] - o[2]
+        begins = _ball_begins(x, y, z, d, bound[s, 6])
+        if begins == math.inf or begins > min(limit, distance[i]):
+            return
+        reach = min(limit, math.sqrt(x * x + y * y + z * z) + bound[s, 6])
+    along, nx, ny, nz = hit_solid(s, shapes, hulls, centre, axes, o, d, reach, work)
+    if along < distance[i] or (along == distance[i] and s < hit[i]):
+        hit[i], distance[i] = s, along
+        normal[i, 0], normal[i, 1], normal[i, 2] = nx, ny, nz
+
+
+@kernel
+def cast(rows, shapes, hulls, centre, axes, bound, origins, ways, limit, work, hit, distance, normal):
+    """For each ray the first of the shapes `rows` that it hits, its distance (m) and the normal there.
+
+    `hit` is −1 and `distance` infinite before the first call. The shapes are convex or half-spaces.
     """
     for i in range(origins.shape[0]):
-        hit[i], distance[i] = -1, math.inf
-        for s in range(shapes.tags.shape[0]):
-            kind = shapes.tags[s, KIND]
-            if shapes.tags[s, 0] == skipped or kind in (MESH, HEIGHT_FIELD):
-                continue
-            reach = min(limit, distance[i])
-            if kind != HALF_SPACE:
-                x, y, z = (
-                    bound[s, 0] - origins[i, 0],
-                    bound[s, 1] - origins[i, 1],
-                    bound[s, 2] - origins[i, 2],
-                )
-                if _misses_ball(x, y, z, ways[i, 0], ways[i, 1], ways[i, 2], bound[s, 6]):
-                    continue
-                reach = min(reach, math.sqrt(x * x + y * y + z * z) + bound[s, 6])
-            along, nx, ny, nz = hit_solid(s, shapes, hulls, centre, axes, origins[i], ways[i], reach, work)
-            if along < distance[i]:
-                hit[i], distance[i] = s, along
-                normal[i, 0], normal[i, 1], normal[i, 2] = nx, ny, nz
+        for s in rows:
+            try_shape(
+                i, s, shapes, hulls, centre, axes, bound, origins, ways, limit, work, hit, distance, normal
+            )

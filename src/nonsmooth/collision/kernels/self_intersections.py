@@ -3,7 +3,7 @@
 import math
 
 from nonsmooth._jit import inner_kernel, kernel
-from nonsmooth.collision.kernels.trees import next_leaf
+from nonsmooth.collision.kernels.trees import boxes_meet, next_leaf
 
 
 @inner_kernel
@@ -37,6 +37,12 @@ def _cross(vertices, t, u, nothing):
                 shared += 1
     if shared > 1:
         return False
+    low, high = math.inf, -math.inf
+    for i in range(3):
+        height = _height(vertices[u[0]], vertices[u[1]], vertices[u[2]], vertices[t[i]])
+        low, high = min(low, height), max(high, height)
+    if low >= -nothing or high <= nothing:
+        return False  # one lies on one side of the other's plane: true of nearly all pairs
     for turn in range(2):
         one, two = (t, u) if turn == 0 else (u, t)
         a, b, c = vertices[two[0]], vertices[two[1]], vertices[two[2]]
@@ -49,28 +55,42 @@ def _cross(vertices, t, u, nothing):
     return False
 
 
+@inner_kernel
+def _set_box(vertices, triangle, box):
+    """Bounds of a triangle."""
+    for axis in range(3):
+        a, b, c = vertices[triangle[0], axis], vertices[triangle[1], axis], vertices[triangle[2], axis]
+        box[axis], box[3 + axis] = min(a, b, c), max(a, b, c)
+
+
 @kernel
-def count_crossings(vertices, triangles, boxes, levels, size, most, box, stack, pair):
-    """Number of pairs of triangles that cross, counted up to `most`; the first one in `pair` (2,)."""
-    total = triangles.shape[0]
-    found = 0
+def find_crossing(vertices, triangles, boxes, levels, size, own, other, stack, pair):
+    """True if two triangles cross; then their numbers are in `pair` (2,).
+
+    `own` (LEAF, 6), `other` (6,) and `stack` are scratch.
+    """
+    total, inner = triangles.shape[0], (1 << levels) - 1
     nothing = 1e-14 * size * size * size
-    for t in range(total):
-        for axis in range(3):
-            box[axis], box[3 + axis] = math.inf, -math.inf
-            for k in range(3):
-                value = vertices[triangles[t, k], axis]
-                box[axis], box[3 + axis] = min(box[axis], value), max(box[3 + axis], value)
-        stack[0] = 0
-        leaf, depth = next_leaf(boxes, 0, levels, box, stack, 1)
-        while leaf >= 0:
-            begin, end = (leaf * total) >> levels, ((leaf + 1) * total) >> levels
-            for u in range(max(begin, t + 1), end):
-                if _cross(vertices, triangles[t], triangles[u], nothing):
-                    if found == 0:
+    for leaf in range(1 << levels):
+        begin, end = (leaf * total) >> levels, ((leaf + 1) * total) >> levels
+        for t in range(begin, end):
+            _set_box(vertices, triangles[t], own[t - begin])
+        # this leaf and all that is to the right of the way up from it: each pair of leaves once
+        node, depth = inner + leaf, 1
+        stack[0] = node
+        while node > 0:
+            if node % 2 == 1:
+                stack[depth], depth = node + 1, depth + 1
+            node = (node - 1) // 2
+        found, depth = next_leaf(boxes, 0, levels, boxes[inner + leaf], stack, depth)
+        while found >= 0:
+            for u in range((found * total) >> levels, ((found + 1) * total) >> levels):
+                _set_box(vertices, triangles[u], other)
+                for t in range(begin, min(end, u)):
+                    if boxes_meet(own, t - begin, other) and _cross(
+                        vertices, triangles[t], triangles[u], nothing
+                    ):
                         pair[0], pair[1] = t, u
-                    found += 1
-                    if found >= most:
-                        return found
-            leaf, depth = next_leaf(boxes, 0, levels, box, stack, depth)
-    return found
+                        return True
+            found, depth = next_leaf(boxes, 0, levels, boxes[inner + leaf], stack, depth)
+    return False

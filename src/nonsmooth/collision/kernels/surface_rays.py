@@ -3,24 +3,40 @@
 import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
+from nonsmooth.collision.kernels.height_fields import is_under
 from nonsmooth.collision.kernels.solids import to_local, to_world
 from nonsmooth.collision.kernels.surface_arrays import corner, triangle_normal, vertex
+from nonsmooth.collision.kernels.surface_depth import depth_in_mesh
 
 _RIM = 1e-12  # part by which a ray may pass beside a triangle, so that none slips between two
 
 
 @inlined_kernel
-def _passes(boxes, at, o, d, limit):
-    """True if the ray o + t d, 0 ≤ t ≤ limit, meets box number `at`."""
+def enters(boxes, at, o, d, limit):
+    """Where the ray o + t d, 0 ≤ t ≤ limit, enters box number `at`; infinite if it does not."""
     near, far = 0.0, limit
     for k in range(3):
         if d[k] == 0.0:
             if o[k] < boxes[at, k] or o[k] > boxes[at, 3 + k]:
-                return False
+                return math.inf
             continue
         one, two = (boxes[at, k] - o[k]) / d[k], (boxes[at, 3 + k] - o[k]) / d[k]
         near, far = max(near, min(one, two)), min(far, max(one, two))
-    return near <= far * (1.0 + 1e-12) + 1e-300
+    return near if near <= far * (1.0 + 1e-12) + 1e-300 else math.inf
+
+
+@inlined_kernel
+def push_children(boxes, first, node, o, d, limit, stack, depth):
+    """Put the children of a node that the ray enters on the stack, the nearer one on top; its new depth."""
+    left, right = 2 * node + 1, 2 * node + 2
+    to_left, to_right = enters(boxes, first + left, o, d, limit), enters(boxes, first + right, o, d, limit)
+    if to_left > to_right:
+        left, right, to_left, to_right = right, left, to_right, to_left
+    if to_right < math.inf:
+        stack[depth], depth = right, depth + 1
+    if to_left < math.inf:
+        stack[depth], depth = left, depth + 1
+    return depth
 
 
 @inlined_kernel
@@ -45,7 +61,7 @@ def _hit(meshes, mesh, t, o, d, limit):
 
 
 @inner_kernel
-def _in_tree(meshes, mesh, o, d, limit, stack):
+def first_in_tree(meshes, mesh, o, d, limit, stack):
     """Nearest triangle of a mesh and its distance."""
     levels, first = meshes.shape[mesh, 2], meshes.first[mesh, 3]
     total = meshes.first[mesh + 1, 1] - meshes.first[mesh, 1]
@@ -55,11 +71,10 @@ def _in_tree(meshes, mesh, o, d, limit, stack):
     while depth > 0:
         depth -= 1
         node = stack[depth]
-        if not _passes(meshes.boxes, first + node, o, d, best):
+        if enters(meshes.boxes, first + node, o, d, best) == math.inf:
             continue
         if node < inner:
-            stack[depth], stack[depth + 1] = 2 * node + 2, 2 * node + 1
-            depth += 2
+            depth = push_children(meshes.boxes, first, node, o, d, best, stack, depth)
             continue
         leaf = node - inner
         for t in range((leaf * total) >> levels, ((leaf + 1) * total) >> levels):
@@ -108,37 +123,77 @@ def _in_field(meshes, mesh, o, d, limit):
 
 
 @inner_kernel
-def hit_surface(meshes, mesh, x, y, z, axes, origin, way, limit, local, stack):
-    """Distance (m) along a ray to a surface, infinite beyond `limit`; and the outward normal there.
+def _hit_mesh(meshes, mesh, o, d, limit, closed, work, known):
+    """Distance (m) along a ray to a mesh, infinite beyond `limit`; and the outward normal there.
 
-    `local` (2, 3) and `stack` are scratch.
+    `known` (7,) is the last origin whose depth was computed, the depth and the normal: rays often share it.
     """
-    o, d = local[0], local[1]
-    o[0], o[1], o[2] = to_local(axes, origin[0] - x, origin[1] - y, origin[2] - z)
-    d[0], d[1], d[2] = to_local(axes, way[0], way[1], way[2])
-    if meshes.shape[mesh, 0] == 0:
-        triangle, along = _in_tree(meshes, mesh, o, d, limit, stack)
-    else:
-        triangle, along = _in_field(meshes, mesh, o, d, limit)
+    # A ray that first leaves the mesh begins inside it, however far the way out.
+    root = meshes.first[mesh, 3]
+    within = closed
+    for k in range(3):
+        within = within and meshes.boxes[root, k] <= o[k] <= meshes.boxes[root, 3 + k]
+    triangle, along = first_in_tree(meshes, mesh, o, d, math.inf if within else limit, work.stack)
     if triangle < 0:
         return math.inf, 0.0, 0.0, 1.0
     nx, ny, nz = triangle_normal(meshes, mesh, triangle)
-    nx, ny, nz = to_world(axes, nx, ny, nz)
+    if within and nx * d[0] + ny * d[1] + nz * d[2] > 0.0:
+        if not (known[0] == o[0] and known[1] == o[1] and known[2] == o[2]):
+            known[0], known[1], known[2] = o[0], o[1], o[2]
+            known[3], known[4], known[5], known[6] = depth_in_mesh(
+                meshes, mesh, o[0], o[1], o[2], work.box, work.stack, work.corners
+            )
+        if known[3] <= 0.0:
+            return 0.0, known[4], known[5], known[6]
+    return (along if along <= limit else math.inf), nx, ny, nz
+
+
+@inner_kernel
+def _triangle_over(meshes, mesh, x, y):
+    """Triangle of a height field above or below a place of its grid."""
+    nx, ny = meshes.shape[mesh, 0], meshes.shape[mesh, 1]
+    u, v = (
+        (x - meshes.grid[mesh, 2]) / meshes.grid[mesh, 0],
+        (y - meshes.grid[mesh, 3]) / meshes.grid[mesh, 1],
+    )
+    i, j = min(int(u), nx - 2), min(int(v), ny - 2)
+    return 2 * (i * (ny - 1) + j) + (0 if u - i >= v - j else 1)
+
+
+@inner_kernel
+def _hit_field(meshes, mesh, o, d, limit):
+    """The same for a height field, solid below."""
+    if is_under(meshes, mesh, o[0], o[1], o[2]):
+        nx, ny, nz = triangle_normal(meshes, mesh, _triangle_over(meshes, mesh, o[0], o[1]))
+        return 0.0, nx, ny, nz
+    triangle, along = _in_field(meshes, mesh, o, d, limit)
+    if triangle < 0:
+        return math.inf, 0.0, 0.0, 1.0
+    nx, ny, nz = triangle_normal(meshes, mesh, triangle)
     return along, nx, ny, nz
 
 
 @kernel
 def cast_on_surfaces(
-    rows, pieces, meshes, centre, axes, origins, ways, limit, local, stack, hit, distance, normal
+    rows, pieces, closed, meshes, centre, axes, origins, ways, limit, work, local, hit, distance, normal
 ):
-    """Take surfaces `rows` (k,), with numbers `pieces` among the meshes, into the answers of `rays.cast`."""
-    for i in range(origins.shape[0]):
-        for k in range(rows.shape[0]):
-            s = rows[k]
-            along, nx, ny, nz = hit_surface(
-                meshes, pieces[k], centre[s, 0], centre[s, 1], centre[s, 2], axes[s], origins[i], ways[i],
-                min(limit, distance[i]), local, stack,
-            )  # fmt: skip
+    """Take surfaces `rows` (k,), with numbers `pieces` among the meshes, into the answers of `rays.cast`.
+
+    `closed` (k,) says which meshes bound a solid; `work` (NearestWork) and `local` (13,) are scratch.
+    """
+    o, d, known = local[:3], local[3:6], local[6:]
+    for k in range(rows.shape[0]):
+        s, mesh = rows[k], pieces[k]
+        known[0] = math.nan
+        for i in range(origins.shape[0]):
+            reach = min(limit, distance[i])
+            x, y, z = origins[i, 0] - centre[s, 0], origins[i, 1] - centre[s, 1], origins[i, 2] - centre[s, 2]
+            o[0], o[1], o[2] = to_local(axes[s], x, y, z)
+            d[0], d[1], d[2] = to_local(axes[s], ways[i, 0], ways[i, 1], ways[i, 2])
+            if meshes.shape[mesh, 0] == 0:
+                along, nx, ny, nz = _hit_mesh(meshes, mesh, o, d, reach, closed[k], work, known)
+            else:
+                along, nx, ny, nz = _hit_field(meshes, mesh, o, d, reach)
             if along < distance[i]:
                 hit[i], distance[i] = s, along
-                normal[i, 0], normal[i, 1], normal[i, 2] = nx, ny, nz
+                normal[i, 0], normal[i, 1], normal[i, 2] = to_world(axes[s], nx, ny, nz)

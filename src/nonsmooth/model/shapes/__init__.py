@@ -1,7 +1,7 @@
 """Shapes: geometry in its own frame, in metres, with volume, mass and inertia at uniform density.
 
-One file a shape, with all that the package has to know of it; `base.py` says what that is. The table below is
-the only list of them: collision, scene files, recordings and drawing go through it.
+One file per shape; `base.py` lists what a shape defines. Bounds, scene files, recordings and drawing find the
+shapes in the table below.
 """
 
 from nonsmooth.model.shapes.base import MassProperties, Piece, Primitive, Shape

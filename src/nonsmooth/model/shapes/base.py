@@ -1,8 +1,8 @@
-"""What every shape says of itself: geometry in its own frame, in metres.
+"""What every shape defines: geometry in its own frame, in metres.
 
-A `Primitive` is what collision knows: a `kind` and four numbers of `sizes`, the last of which is the radius
-of a ball that is swept around the rest. All that the rest of the package has to know of a primitive is a
-method or a class variable here: nothing else lists the kinds.
+A `Primitive` is a shape that collision treats as one: a `kind` and four numbers of `sizes`, the last of which
+is the radius of a ball that is swept around the rest. Everything else that the package needs of a primitive
+is a method or a class variable here; only the kernels of collision branch on the kinds.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Shape(ABC):
 
     @property
     def without_mass(self) -> str:
-        """Why the mass is not known, and the cure, to follow "the body has"; empty if it is known."""
+        """Why the mass is not known, and what to do, as the end of "the body has …"; empty if it is known."""
         return ""
 
     @abstractmethod
@@ -58,7 +58,7 @@ class Shape(ABC):
 
     @abstractmethod
     def reach(self, point: Floats) -> float:
-        """Return how far (m) the shape reaches from a point of its frame; never less than the truth."""
+        """Return the distance (m) of the shape's farthest point from a point of its frame, or more."""
 
     @abstractmethod
     def pieces(self) -> list[Piece]:
@@ -78,6 +78,8 @@ class Primitive(Shape):
     """Arguments, in order, which are keys in scene files as well."""
     optional_keys: ClassVar[tuple[str, ...]] = ()
     """Keyword arguments that may be left out, which are keys in scene files as well."""
+    notes: str = ""
+    """What was removed from the geometry as it was given, such as "2 repeated points"; empty for nothing."""
     smooth: ClassVar[bool] = False
     """Whether a drawing averages the normals at the vertices of `surface`."""
 
@@ -113,7 +115,7 @@ class Primitive(Shape):
     def local_bound(self) -> Floats:
         """Return (7,) in m: centre of a box along the shape's axes, its half extents, radius of a ball.
 
-        The box and the ball about the same centre both hold the shape. All are zero if nothing finite does.
+        The box and the ball have the same centre and both contain the shape. All are zero if it is unbounded.
         """
 
     @classmethod
@@ -145,7 +147,7 @@ class Primitive(Shape):
         """Return the shape that has these `sizes`, and these arrays if its `stored` is not None."""
 
     def pieces(self) -> list[Piece]:
-        """Return the shape itself, where it is."""
+        """Return the shape itself, at the origin."""
         return [Piece(self, np.zeros(3), np.array(quaternions.IDENTITY))]
 
 
@@ -175,11 +177,7 @@ class Rounded(Primitive):
         return (*self.extents, self.rounding)
 
     def _check_rounding(self, owner: str) -> None:
-        name = f"the rounding of {owner}"
-        rounding = check.number(name, self.rounding)
-        if rounding != 0.0:
-            rounding = check.positive(name, rounding, "m")
-        object.__setattr__(self, "rounding", rounding)
+        object.__setattr__(self, "rounding", checked_rounding(owner, self.rounding))
 
 
 def bound(half: ArrayLike, radius: float, centre: ArrayLike = (0.0, 0.0, 0.0)) -> Floats:
@@ -199,6 +197,13 @@ def check_round(shape: Primitive, owner: str) -> None:
         object.__setattr__(shape, name, check.positive(f"the {name} of {owner}", getattr(shape, name), "m"))
 
 
+def checked_rounding(owner: str, value: Any) -> float:
+    """Return a rounding (m), zero or positive."""
+    name = f"the rounding of {owner}"
+    rounding = check.number(name, value)
+    return rounding if rounding == 0.0 else check.positive(name, rounding, "m")
+
+
 def from_squares(values: Triple, divisor: float) -> Triple:
     """Return the moments about x, y, z from mean squares along them, which are values² / divisor."""
     a, b, c = (value * value / divisor for value in values)
@@ -209,6 +214,20 @@ def from_second_moments(second: Sequence[float]) -> Triple:
     """Return the moments about x, y, z from the mean squares (m²) along them."""
     a, b, c = second
     return (b + c, c + a, a + b)
+
+
+def counted(counts: dict[str, int]) -> str:
+    """Return a text such as "1 repeated vertex, 2 unused vertices"; keys are names of one thing."""
+    return ", ".join(f"{count} {_plural(name, count)}" for name, count in counts.items() if count)
+
+
+def _plural(name: str, count: int) -> str:
+    if count == 1:
+        return name
+    if name.endswith("vertex"):
+        return name[:-2] + "ices"
+    first, _, rest = name.partition(" without ")
+    return f"{first}s without {rest}" if rest else name + "s"
 
 
 def set_frozen(shape: Shape, **arrays: NDArray[Any]) -> None:

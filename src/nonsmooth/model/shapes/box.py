@@ -50,7 +50,7 @@ class Box(Rounded, Symmetric):
 
     @property
     def volume(self) -> float:
-        """Product of the edge lengths in m³, and what is swept around it (Steiner's formula)."""
+        """Product of the edge lengths in m³, plus the volume swept around it (Steiner's formula)."""
         core = math.prod(self.size)
         if self.rounding == 0.0:
             return core

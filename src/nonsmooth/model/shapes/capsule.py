@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from nonsmooth.model.shapes.base import Quadruple, Symmetric, Triple, bound, check_round
+from nonsmooth.model.shapes.base import Quadruple, Symmetric, Triple, bound, check_round, checked_rounding
 from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, Faces, Floats, TriangleMesh, capsule_mesh
 
 CAPSULE = 3
@@ -18,19 +18,23 @@ CAPSULE = 3
 class Capsule(Symmetric):
     """A cylinder about the z axis of `radius` and `length` (m), with half a ball on either end.
 
-    `length` is that of the cylinder alone: the capsule is length + 2 radius long.
+    `length` is that of the cylinder alone: the capsule is length + 2 radius long. `rounding` (m) is the
+    radius of a ball that is swept around it. It is added to `radius`.
     """
 
     kind: ClassVar[int] = CAPSULE
     title: ClassVar[str] = "capsule"
     scene_name: ClassVar[str] = "capsule"
     keys: ClassVar[tuple[str, ...]] = ("radius", "length")
+    optional_keys: ClassVar[tuple[str, ...]] = ("rounding",)
     smooth: ClassVar[bool] = True
     radius: float
     length: float
+    rounding: InitVar[float] = 0.0
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, rounding: float) -> None:
         check_round(self, "a capsule")
+        object.__setattr__(self, "radius", self.radius + checked_rounding("a capsule", rounding))
 
     @property
     def extents(self) -> Triple:

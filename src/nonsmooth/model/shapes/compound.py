@@ -33,6 +33,8 @@ class Compound(Shape):
             orientation = check.array(
                 f"the orientation of {label}", part[2], (4,), "a quaternion (w, x, y, z)"
             )
+            if not np.any(orientation):
+                raise ProblemError(f"the orientation of {label} is zero: use (1, 0, 0, 0) for no rotation")
             parts.append((part[0], tuple(position), tuple(quaternions.normalise(orientation))))
         if not parts:
             raise ProblemError("a compound has no parts: give at least one (shape, position, orientation)")

@@ -9,7 +9,7 @@ import numpy as np
 
 from nonsmooth.model import _polyhedra as polyhedra
 from nonsmooth.model import checks as check
-from nonsmooth.model.shapes.base import MassProperties, Quadruple, Rounded, bound, set_frozen
+from nonsmooth.model.shapes.base import MassProperties, Quadruple, Rounded, bound, counted, set_frozen
 from nonsmooth.model.shapes.rounded_polyhedra import rounded_moments, rounded_surface
 from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, Faces, Floats, TriangleMesh
 
@@ -22,7 +22,8 @@ class ConvexHull(Rounded):
 
     `vertices` (v, 3) are those points that are corners of the hull, in the order given, and `triangles`
     (t, 3) its faces with their outward unit `normals` (t, 3); the frame is that of the points. `rounding`
-    (m) is the radius of a ball that is swept around it.
+    (m) is the radius of a ball that is swept around it. Points that are equal become one, and `notes` says
+    how many were removed.
     """
 
     kind: ClassVar[int] = CONVEX_HULL
@@ -34,10 +35,14 @@ class ConvexHull(Rounded):
     vertices: Floats = field(init=False, repr=False)
     triangles: Faces = field(init=False, repr=False)
     normals: Floats = field(init=False, repr=False)
+    notes: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        points = check.array("points of a convex hull", self.points, (-1, 3), "points as an array (p, 3)")
+        given = check.array("points of a convex hull", self.points, (-1, 3), "points as an array (p, 3)")
+        first = np.unique(given + 0.0, axis=0, return_index=True)[1]  # + 0.0 makes −0 equal to 0
+        points = given[np.sort(first)]
         vertices, triangles, normals = polyhedra.hull(points)
+        object.__setattr__(self, "notes", counted({"repeated point": len(given) - len(points)}))
         set_frozen(self, points=points, vertices=vertices, triangles=triangles, normals=normals)
         self._check_rounding("a convex hull")
 

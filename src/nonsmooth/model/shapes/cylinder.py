@@ -58,7 +58,7 @@ class Cylinder(Rounded, Symmetric):
 
     @property
     def volume(self) -> float:
-        """π r² l in m³, and what is swept around it."""
+        """π r² l in m³, plus the volume swept around it."""
         if self.rounding == 0.0:
             return math.pi * self.radius**2 * self.length
         return self._integrals()[0]
@@ -107,7 +107,7 @@ class Cylinder(Rounded, Symmetric):
         return bound((radius + r, radius + r, half + r), float(np.hypot(radius, half)) + r)
 
     def surface(self, detail: int = ROUND_SEGMENTS, extent: float = 1.0) -> TriangleMesh:
-        """Return a cylinder; vertices of its rims are there twice, for sharp rims, unless it is rounded."""
+        """Return a cylinder; vertices of its rims are duplicated for sharp edges, unless it is rounded."""
         radius, half, r = self.radius, 0.5 * self.length, self.rounding
         if r == 0.0:
             return cylinder_mesh(radius, half, detail)

@@ -39,7 +39,7 @@ class Ellipsoid(Rounded, Symmetric):
     """An ellipsoid about its origin; `radii` holds its half axes (m) along x, y, z.
 
     `rounding` (m) is the radius of a ball that is swept around it. Volume and inertia then come from
-    a quadrature over the surface, right to 1e-12 for half axes in the ratio of up to 1 : 1000.
+    a quadrature over the surface with a relative error of 1e-12, for half axes of a ratio of up to 1 : 1000.
     """
 
     kind: ClassVar[int] = ELLIPSOID
@@ -61,7 +61,7 @@ class Ellipsoid(Rounded, Symmetric):
 
     @property
     def volume(self) -> float:
-        """4/3 π a b c in m³, and what is swept around it."""
+        """4/3 π a b c in m³, plus the volume swept around it."""
         if self.rounding == 0.0:
             return 4.0 / 3.0 * math.pi * math.prod(self.radii)
         return _integrals(self.radii, self.rounding)[0]

@@ -17,7 +17,7 @@ HALF_SPACE = 1
 
 @dataclass(frozen=True)
 class HalfSpace(Primitive):
-    """All that lies below z = 0 of its frame; the outward normal is +z. Only fixed bodies can have it."""
+    """All points with z ≤ 0 in its frame; the outward normal is +z. Only for fixed bodies."""
 
     kind: ClassVar[int] = HALF_SPACE
     title: ClassVar[str] = "half-space"
@@ -42,15 +42,15 @@ class HalfSpace(Primitive):
         return math.inf
 
     def core_support(self, direction: Floats) -> Floats:
-        """Return the origin, if the direction is +z: a half-space ends in no other one."""
+        """Return the origin if the direction is +z; along all others a half-space is unbounded."""
         if direction[0] != 0.0 or direction[1] != 0.0 or direction[2] < 0.0:
             raise ProblemError(
-                f"a half-space has no end along {direction.tolist()}: ask for its outward normal (0, 0, 1)"
+                f"a half-space is unbounded along {direction.tolist()}: use its outward normal (0, 0, 1)"
             )
         return np.zeros(3)
 
     def local_bound(self) -> Floats:
-        """Return zeros: nothing finite holds it."""
+        """Return zeros: it is unbounded."""
         return np.zeros(7)
 
     def surface(self, detail: int = ROUND_SEGMENTS, extent: float = 1.0) -> TriangleMesh:

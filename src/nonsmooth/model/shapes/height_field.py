@@ -70,16 +70,16 @@ class HeightField(Primitive):
 
     @property
     def volume(self) -> float:
-        """Infinite: all that is below."""
+        """Infinite."""
         return math.inf
 
     @property
     def without_mass(self) -> str:
-        """What is below has no finite mass."""
+        """The solid below the surface has no finite mass."""
         return "a height field, whose mass is not finite: make it fixed=True"
 
     def mass_properties(self, density: float) -> MassProperties:
-        """Raise: what is below has no finite mass."""
+        """Raise: the solid below the surface has no finite mass."""
         raise ProblemError("a height field has no finite mass: make its body fixed")
 
     def reach(self, point: Floats) -> float:
@@ -87,10 +87,10 @@ class HeightField(Primitive):
         return float(np.max(np.linalg.norm(self.vertices - point, axis=1)))
 
     def core_support(self, direction: Floats) -> Floats:
-        """Return a point of the grid; downwards there is no end."""
+        """Return a point of the grid; downwards the terrain is unbounded."""
         if direction[2] < 0.0:
             raise ProblemError(
-                f"a height field has no end along {direction.tolist()}: ask for a direction with z ≥ 0"
+                f"a height field is unbounded along {direction.tolist()}: use a direction with z ≥ 0"
             )
         vertices = self.vertices
         return np.array(vertices[np.argmax(vertices @ direction)])

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.errors import GeometryWarning, ProblemError
+from nonsmooth.errors import ProblemError
 from nonsmooth.model import _polyhedra as polyhedra
 from nonsmooth.model import checks as check
-from nonsmooth.model.shapes.base import MassProperties, Primitive, Quadruple, set_frozen
+from nonsmooth.model.shapes.base import MassProperties, Primitive, Quadruple, counted, set_frozen
 from nonsmooth.model.shapes.convex_hull import bound_of_points
 from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, Faces, Floats, TriangleMesh
 
@@ -30,7 +29,7 @@ class Mesh(Primitive):
     The mesh of a moving body must be closed: each edge is walked once each way. An open one, which is solid
     behind its triangles, is for fixed bodies. Vertices that are equal become one; vertices that no triangle
     uses, triangles without area and repeated triangles are left out. `notes` says how many, and so does
-    a `GeometryWarning`.
+    a `GeometryWarning` when a body gets the mesh.
     """
 
     kind: ClassVar[int] = MESH
@@ -42,7 +41,6 @@ class Mesh(Primitive):
     closed: bool = field(init=False)
     """Whether it bounds a solid, so that its mass is known."""
     notes: str = field(init=False)
-    """What was cleaned; empty for nothing."""
 
     def __post_init__(self) -> None:
         vertices = check.array("vertices of a mesh", self.vertices, (-1, 3), "points as an array (v, 3)")
@@ -52,14 +50,12 @@ class Mesh(Primitive):
         volume = polyhedra.signed_volume(vertices, triangles) if closed else 0.0
         if volume < -_FLAT * size**3:
             raise ProblemError(
-                f"a mesh is inside out, its volume is {volume:g} m³: its triangles must be counterclockwise "
-                "when seen from outside (swap two columns to turn them around)"
+                f"the triangles of a mesh are inside out, as they bound {volume:g} m³: they must run "
+                "counterclockwise when seen from outside, swap two columns"
             )
         set_frozen(self, vertices=vertices, triangles=triangles)
         object.__setattr__(self, "closed", closed and volume > _FLAT * size**3)
         object.__setattr__(self, "notes", notes)
-        if notes:
-            warnings.warn(f"a mesh was cleaned: {notes}", GeometryWarning, stacklevel=4)
 
     @property
     def volume(self) -> float:
@@ -71,9 +67,8 @@ class Mesh(Primitive):
         """An open mesh bounds no solid."""
         if self.closed:
             return ""
-        edge = polyhedra.lonely_edge(self.triangles, len(self.vertices))
-        place = f", as edge {edge[0]}-{edge[1]} has one side" if edge else ", as it has no volume"
-        return f"a mesh that is not closed{place}: close it so that its mass is known, or make it fixed=True"
+        why = polyhedra.why_open(self.vertices, self.triangles)
+        return f"a mesh whose triangles {why}; repair the mesh, or make the body fixed"
 
     def mass_properties(self, density: float) -> MassProperties:
         """Return mass, centre and inertia of the shape filled with `density` (kg/m³)."""
@@ -121,7 +116,7 @@ def _cleaned(vertices: Floats, triangles: Faces) -> tuple[Floats, Faces, bool, s
         first = np.full(int(new.sum()), len(vertices), dtype=np.int64)
         np.minimum.at(first, group, np.arange(len(vertices)))
         repeated = first[group] != np.arange(len(vertices))
-        counts["repeated vertices"] = int(np.sum(repeated))
+        counts["repeated vertex"] = int(np.sum(repeated))
         triangles = first[group][triangles].astype(np.int32)
     else:
         repeated = np.zeros(len(vertices), dtype=bool)
@@ -131,13 +126,13 @@ def _cleaned(vertices: Floats, triangles: Faces) -> tuple[Floats, Faces, bool, s
     turn = np.argmin(whole, axis=1)[:, None]
     cycles = np.take_along_axis(whole, (turn + np.arange(3)) % 3, axis=1)
     single = np.sort(np.unique(cycles, axis=0, return_index=True)[1])
-    counts["repeated triangles"] = len(whole) - len(single)
+    counts["repeated triangle"] = len(whole) - len(single)
     whole = whole[single]
     closed = len(whole) > 0 and polyhedra.lonely_edge(whole, len(vertices)) is None
     p, q, r = np.moveaxis(vertices[whole], 1, 0)
     size = float(np.ptp(vertices, axis=0).max()) if len(vertices) else 0.0
     flat = np.linalg.norm(np.cross(q - p, r - p), axis=1) <= _FLAT * size**2
-    counts["triangles without area"] = int(np.sum(pointed) + np.sum(flat))
+    counts["triangle without area"] = int(np.sum(pointed) + np.sum(flat))
     whole = whole[~flat]
     if not len(whole):
         raise ProblemError(
@@ -146,9 +141,8 @@ def _cleaned(vertices: Floats, triangles: Faces) -> tuple[Floats, Faces, bool, s
         )
     used = np.zeros(len(vertices), dtype=bool)
     used[whole] = True
-    counts["unused vertices"] = int(np.sum(~used & ~repeated))
+    counts["unused vertex"] = int(np.sum(~used & ~repeated))
     if not used.all():
         place: NDArray[Any] = np.cumsum(used) - 1
         vertices, whole = vertices[used], place[whole]
-    notes = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    return vertices, np.ascontiguousarray(whole, dtype=np.int32), closed, notes
+    return vertices, np.ascontiguousarray(whole, dtype=np.int32), closed, counted(counts)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from nonsmooth.model import checks as check
-from nonsmooth.model.shapes.base import Primitive, Quadruple, Symmetric, Triple, bound
+from nonsmooth.model.shapes.base import Primitive, Quadruple, Symmetric, Triple, bound, checked_rounding
 from nonsmooth.model.shapes.surfaces import (
     ROUND_SEGMENTS,
     Faces,
@@ -25,17 +25,23 @@ SPHERE = 0
 
 @dataclass(frozen=True)
 class Sphere(Symmetric):
-    """A ball of `radius` (m) about its origin."""
+    """A ball of `radius` (m) about its origin.
+
+    `rounding` (m) is the radius of a ball that is swept around it. It is added to `radius`.
+    """
 
     kind: ClassVar[int] = SPHERE
     title: ClassVar[str] = "sphere"
     scene_name: ClassVar[str] = "sphere"
     keys: ClassVar[tuple[str, ...]] = ("radius",)
+    optional_keys: ClassVar[tuple[str, ...]] = ("rounding",)
     smooth: ClassVar[bool] = True
     radius: float
+    rounding: InitVar[float] = 0.0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", check.positive("the radius of a sphere", self.radius, "m"))
+    def __post_init__(self, rounding: float) -> None:
+        radius = check.positive("the radius of a sphere", self.radius, "m")
+        object.__setattr__(self, "radius", radius + checked_rounding("a sphere", rounding))
 
     @property
     def extents(self) -> Triple:
@@ -71,7 +77,7 @@ class Sphere(Symmetric):
 
     @classmethod
     def local_bounds(cls, shapes: Sequence[Primitive], size: Floats) -> Floats:
-        """Return all bounds at once: there may be a great many spheres, each of its own radius."""
+        """Return all bounds at once: scenes may have many spheres of different radii."""
         bounds = np.zeros((len(size), 7))
         bounds[:, 3:] = size[:, :1]
         return bounds

@@ -91,9 +91,21 @@ def grid_faces(rows: int, columns: int) -> Faces:
 
 def quarter_circle(radius: float, detail: int) -> list[tuple[float, float]]:
     """Return points (r, z) of an arc from (radius, 0) to (0, radius), of a full circle of `detail` pieces."""
-    rings = max(1, detail // 4)
-    angles = np.linspace(0.0, 0.5 * math.pi, rings + 1)[:-1]
-    return [*((radius * math.cos(a), radius * math.sin(a)) for a in angles), (0.0, radius)]
+    return arc(radius, 0.0, 0.5 * math.pi, detail)
+
+
+def arc(radius: float, begin: float, end: float, detail: int) -> list[tuple[float, float]]:
+    """Return points (r, z) of an arc between two angles (rad), of a full circle of `detail` pieces.
+
+    Angles are counted from the r axis; at ±π/2 the point is on the z axis.
+    """
+    pieces = max(1, math.ceil(detail * (end - begin) / (2.0 * math.pi) - 1e-9))
+    points = [(radius * math.cos(a), radius * math.sin(a)) for a in np.linspace(begin, end, pieces + 1)]
+    if end == 0.5 * math.pi:
+        points[-1] = (0.0, radius)
+    if begin == -0.5 * math.pi:
+        points[0] = (0.0, -radius)
+    return points
 
 
 def turned(profile: list[tuple[float, float]], detail: int = ROUND_SEGMENTS) -> TriangleMesh:
