@@ -258,9 +258,10 @@ class NarrowPhase:
             ray_trees.cast_in_tree(order, levels, boxes, stack, *scene, hit, distance, normal)
         rows = np.flatnonzero(self._surface & shown)
         if len(rows):
+            work = Packed(nearest_work(self.tables))
             cast_on_surfaces(
                 rows, self.shapes.tags[rows, 3].astype(np.int64), self._closed[rows], self.meshes, centre,
-                axes, origins, ways, limit, Packed(nearest_work(self.tables)), np.empty(13), hit, distance, normal,
+                axes, origins, ways, limit, work, np.empty(13), hit, distance, normal,
             )  # fmt: skip
 
 
