@@ -3,9 +3,13 @@
 import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel
+from nonsmooth.collision.kernels.check_rows import angle_between
 from nonsmooth.collision.kernels.check_support import (
     BOX,
+    CONE,
     CONVEX_HULL,
+    CYLINDER,
+    HALF_SPACE,
     apart_along,
     farthest,
     from_frame,
@@ -21,6 +25,28 @@ _STARTS = 13  # directions from the centre of a cube to its faces, edges and cor
 def is_polytope(scene, s):
     """True if faces and edges of shape s are listed."""
     return scene.kind[s] == BOX or scene.kind[s] == CONVEX_HULL
+
+
+@inner_kernel
+def has_face(scene, s, x, y, z, angle):
+    """True if the unit vector (x, y, z) is the outward normal of a flat face of shape s, within `angle` (rad)."""
+    x, y, z = to_frame(scene.axes, s, x, y, z)
+    if scene.kind[s] == HALF_SPACE:
+        return angle_between(x, y, z, 0.0, 0.0, 1.0) <= angle
+    if scene.kind[s] in (CYLINDER, CONE):
+        return (
+            min(
+                angle_between(x, y, z, 0.0, 0.0, -1.0),
+                angle_between(x, y, z, 0.0, 0.0, 1.0) if scene.kind[s] == CYLINDER else math.inf,
+            )
+            <= angle
+        )
+    if is_polytope(scene, s):
+        part = scene.part[s]
+        for f in range(scene.first[part, 1], scene.first[part + 1, 1]):
+            if angle_between(x, y, z, scene.planes[f, 0], scene.planes[f, 1], scene.planes[f, 2]) <= angle:
+                return True
+    return False
 
 
 @inlined_kernel
