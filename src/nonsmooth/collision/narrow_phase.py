@@ -137,7 +137,7 @@ class NarrowPhase:
     def _make_surface_work(self, rows: int) -> None:
         outline = int(np.diff(self._outlines.first).max(initial=0))
         rows = max(rows, outline)
-        self._surface_work = mesh_work(self.hulls, rows)._replace(feature=manifold_work(self.hulls, outline))
+        self._surface_work = mesh_work(self.hulls, rows)._replace(feature=manifold_work(self.hulls, rows))
         self._surface_spots, self._surface_marks = _spots(rows)
 
     def distance(

@@ -6,7 +6,8 @@ import numpy as np
 
 from nonsmooth._jit import inner_kernel, kernel
 from nonsmooth.collision.kernels.check_contacts import off_surface
-from nonsmooth.collision.kernels.check_direction import is_polytope
+from nonsmooth.collision.kernels.check_direction import has_face, is_polytope
+from nonsmooth.collision.kernels.check_inside import is_engulfed, lowest_corner
 from nonsmooth.collision.kernels.check_mesh import SURFACE_ANGLE, is_surface, judge_point, on_surface
 from nonsmooth.collision.kernels.check_rows import (
     ANGLE,
@@ -46,10 +47,18 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
             y = rows.point[i, 1] - scene.centre[s, 1] - half * my
             z = rows.point[i, 2] - scene.centre[s, 2] - half * mz
             off, turned, of_face = judge_point(scene, surfaces, s, x, y, z, mx, my, mz, allowed, size)
-            note(result, POINT, off, allowed, i)
             angle = min(angle, turned)
+            alone = end - first == 1 and rows.gap[i] < 0.0
+            if off > allowed and alone and is_engulfed(scene, surfaces, other, s):
+                # the way out of the other one: its length alone is that of this one
+                low = lowest_corner(scene, surfaces, s, -mx, -my, -mz)
+                note(result, GAP, abs(low + mx * x + my * y + mz * z), allowed, i)
+                continue
+            note(result, POINT, off, allowed, i)
             if is_surface(scene.kind[other]):
                 continue
+            if has_face(scene, other, -mx, -my, -mz, SURFACE_ANGLE):
+                angle = 0.0  # what the surface must not pass: any of its points may be the next to meet it
             _check_against_surface(
                 scene, surfaces, rows, s, other, first, end, i, mx, my, mz, of_face, allowed, size, result
             )
@@ -115,7 +124,12 @@ def _check_against_surface(
     grown = rows.gap[i] - least
     # a face that touches along its edge's direction is seen along it, up to 0.01 rad aside
     far = allowed + (0.02 if is_polytope(scene, q) else CURVED) * grown
-    note(result, POINT, off_surface(scene, q, x, y, z, -mx, -my, -mz, far, size), far, i)
+    off = off_surface(scene, q, x, y, z, -mx, -my, -mz, far, size)
+    if off > far and end - first == 1 and rows.gap[i] < 0.0 and is_engulfed(scene, surfaces, s, q):
+        # the way out of s: its length is what is known of q
+        note(result, GAP, abs(rise), allowed, i)
+        return
+    note(result, POINT, off, far, i)
     if not of_face:
         # an edge or a vertex: q's lowest point is the nearest contact's, further ones are as much higher
         note(result, GAP, max(-rise, rise - grown), allowed, i)

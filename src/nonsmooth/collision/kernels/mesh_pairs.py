@@ -8,12 +8,19 @@ All numbers are in the frame of the first surface.
 
 import math
 
+import numpy as np
+
 from nonsmooth._jit import inner_kernel, kernel
 from nonsmooth.collision.kernels.height_fields import cell_range, cell_within
 from nonsmooth.collision.kernels.mesh_features import add_row
 from nonsmooth.collision.kernels.mesh_work import Rows
 from nonsmooth.collision.kernels.meshes import finish
-from nonsmooth.collision.kernels.pair_directions import choose_pair_directions
+from nonsmooth.collision.kernels.pair_directions import (
+    EDGES,
+    FACE_OF_FIRST,
+    FACE_OF_SECOND,
+    choose_pair_directions,
+)
 from nonsmooth.collision.kernels.solids import to_local, to_world
 from nonsmooth.collision.kernels.surface_arrays import (
     BORDER,
@@ -124,6 +131,12 @@ def _slope_at(meshes, mesh, v, axes, x, y, z):
 
 
 @inner_kernel
+def face_mark(of_second, patch, v):
+    """Mark of vertex v on a flat patch of the first surface or the second."""
+    return np.int64(FACE_OF_SECOND if of_second else FACE_OF_FIRST) << 60 | np.int64(patch) << 30 | v
+
+
+@inner_kernel
 def _vertex_on_face(meshes, mesh, axes, sign, k, corners, numbers, face_corners, face_numbers,
                     face_normals, reach, tiny, rows, count):  # fmt: skip
     """Corner k of a triangle of surface `mesh`, whose frame has these axes, on the other's triangle.
@@ -152,7 +165,7 @@ def _vertex_on_face(meshes, mesh, axes, sign, k, corners, numbers, face_corners,
         if gap + drop_around(meshes, mesh, v, lx, ly, lz) < 0.0:
             return count
     exact = 1 if slope <= _EXACT else 0
-    mark = (0 if sign > 0.0 else 1 << 60) | face_numbers[4] << 30 | v
+    mark = face_mark(sign < 0.0, face_numbers[4], v)
     # rows hold the point of the first surface
     shift = -gap if sign > 0.0 else 0.0
     return add_row(
@@ -204,7 +217,10 @@ def _edges(i, j, s_triangle, t_triangle, s_corners, s_numbers, s_normals, t_corn
     q = (cosine * du - dv) / (sine * sine)
     if not (-tiny <= p <= u_length + tiny and -tiny <= q <= v_length + tiny):
         return count
-    mark = 2 << 60 | (3 * s_triangle + i) << 30 | (3 * t_triangle + j)
+    if count < rows.tags.shape[0]:
+        ways = rows.ways[count]
+        ways[0], ways[1], ways[2], ways[3], ways[4], ways[5] = ux, uy, uz, vx, vy, vz
+    mark = EDGES << 60 | (3 * s_triangle + i) << 30 | (3 * t_triangle + j)
     return add_row(
         rows, count, 1, s_numbers[4], 1 if slope <= _EXACT else 0, mark,
         ax + p * ux, ay + p * uy, az + p * uz, nx, ny, nz, gap, gap,
@@ -329,7 +345,7 @@ def _pair(meshes, s_mesh, t_mesh, s_triangle, t_triangle, axes, reach, tiny, wor
 
 
 @inner_kernel
-def _turned_box(boxes, at, axes, x, y, z, reach, box):
+def turned_box(boxes, at, axes, x, y, z, reach, box):
     """Bounds of a turned box, `reach` farther on all sides."""
     for k in range(3):
         middle, half = (x if k == 0 else (y if k == 1 else z)), reach
@@ -366,7 +382,7 @@ def _search(meshes, s_mesh, t_mesh, axes, x, y, z, reach, tiny, work, rows, coun
     while depth > 0:
         depth -= 1
         s, t = s_stack[depth], t_stack[depth]
-        _turned_box(meshes.boxes, meshes.first[t_mesh, 3] + t, axes, x, y, z, reach, box)
+        turned_box(meshes.boxes, meshes.first[t_mesh, 3] + t, axes, x, y, z, reach, box)
         t_leaf = t >= t_inner
         if field:
             i_from, i_to, j_from, j_to = cell_range(meshes, s_mesh, box)
@@ -434,9 +450,9 @@ def mesh_mesh_contacts(mesh, x, y, z, axes, other, other_x, other_y, other_z, ot
     size = min(meshes.grid[mesh, 4], meshes.grid[other, 4])
     tiny = 1e-9 * size + 1e-12
     room = min(spots.shape[0], work.tags.shape[0])
-    rows = Rows(spots, marks, work.tags[:room], work.plane)
+    rows = Rows(spots, marks, work.tags[:room], work.plane, work.ways)
     count = _search(meshes, mesh, other, turned, dx, dy, dz, reach, tiny, work, rows, 0)
     if count > room:
         return count
-    choose_pair_directions(spots, work.tags, work.plane, count, tiny)
+    choose_pair_directions(rows, count, size, tiny)
     return finish(x, y, z, axes, size, tiny, work, spots, marks, count)

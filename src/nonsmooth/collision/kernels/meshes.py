@@ -142,7 +142,7 @@ def mesh_contacts(mesh, x, y, z, axes, solid, meshes, hulls, reach, work, spots,
     size = set_box(q, hulls, reach, work.box)
     tiny = _TINY * min(size, meshes.grid[mesh, 4]) + 1e-12
     room = min(spots.shape[0], work.tags.shape[0])
-    rows = Rows(spots, marks, work.tags[:room], work.plane)
+    rows = Rows(spots, marks, work.tags[:room], work.plane, work.ways)
     count = 0
     nothing = (-1, 0, (0.0, 0.0, 0.0, 0.0), 0.0, 0.0)
     kept = nothing

@@ -45,7 +45,7 @@ def _hit(meshes, mesh, t, o, d, limit):
 
 
 @inner_kernel
-def _in_tree(meshes, mesh, o, d, limit, stack):
+def first_in_tree(meshes, mesh, o, d, limit, stack):
     """Nearest triangle of a mesh and its distance."""
     levels, first = meshes.shape[mesh, 2], meshes.first[mesh, 3]
     total = meshes.first[mesh + 1, 1] - meshes.first[mesh, 1]
@@ -117,7 +117,7 @@ def hit_surface(meshes, mesh, x, y, z, axes, origin, way, limit, local, stack):
     o[0], o[1], o[2] = to_local(axes, origin[0] - x, origin[1] - y, origin[2] - z)
     d[0], d[1], d[2] = to_local(axes, way[0], way[1], way[2])
     if meshes.shape[mesh, 0] == 0:
-        triangle, along = _in_tree(meshes, mesh, o, d, limit, stack)
+        triangle, along = first_in_tree(meshes, mesh, o, d, limit, stack)
     else:
         triangle, along = _in_field(meshes, mesh, o, d, limit)
     if triangle < 0:
