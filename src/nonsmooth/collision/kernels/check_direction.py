@@ -29,7 +29,7 @@ def is_polytope(scene, s):
 
 @inner_kernel
 def has_face(scene, s, x, y, z, angle):
-    """True if the unit vector (x, y, z) is the outward normal of a flat face of shape s, within `angle` (rad)."""
+    """True if the unit vector (x, y, z) is normal to a flat face of s, outward, within `angle` (rad)."""
     x, y, z = to_frame(scene.axes, s, x, y, z)
     if scene.kind[s] == HALF_SPACE:
         return angle_between(x, y, z, 0.0, 0.0, 1.0) <= angle

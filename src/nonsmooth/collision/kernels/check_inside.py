@@ -1,4 +1,4 @@
-"""Is a shape inside the solid that a mesh bounds? A ray through all triangles tells, with boxes to pass by."""
+"""Is a shape inside the solid that a mesh bounds? A ray through its triangles tells."""
 
 import math
 
@@ -20,7 +20,7 @@ def _passed(boxes, i, x, y, z, dx, dy, dz):
 
 @inner_kernel
 def _crossed(c, t, x, y, z, dx, dy, dz):
-    """Distance at which a ray crosses triangle t, infinite if it does not, and positive if it leaves there."""
+    """Distance at which a ray crosses triangle t, infinite if it does not; positive if it leaves."""
     ax, ay, az = c[t, 0] - x, c[t, 1] - y, c[t, 2] - z
     bx, by, bz = c[t, 3] - x, c[t, 4] - y, c[t, 5] - z
     ex, ey, ez = c[t, 6] - x, c[t, 7] - y, c[t, 8] - z

@@ -8,7 +8,7 @@ from nonsmooth._jit import inner_kernel, kernel
 from nonsmooth.collision.kernels.check_contacts import off_surface
 from nonsmooth.collision.kernels.check_direction import has_face, is_polytope
 from nonsmooth.collision.kernels.check_inside import is_engulfed, lowest_corner
-from nonsmooth.collision.kernels.check_mesh import SURFACE_ANGLE, is_surface, judge_point, on_surface
+from nonsmooth.collision.kernels.check_mesh import SURFACE_ANGLE, is_surface, judge_point, on_edge, on_surface
 from nonsmooth.collision.kernels.check_rows import (
     ANGLE,
     CURVED,
@@ -37,7 +37,7 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
         nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
         half = 0.5 * rows.gap[i]
         note(result, GAP, abs(math.sqrt(nx * nx + ny * ny + nz * nz) - 1.0) * size, tolerance, i)
-        angle = math.inf
+        angle, edges = math.inf, 0
         for side in range(2):
             s, other, sign = (a, b, 1.0) if side == 0 else (b, a, -1.0)
             if not is_surface(scene.kind[s]):
@@ -48,6 +48,7 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
             z = rows.point[i, 2] - scene.centre[s, 2] - half * mz
             off, turned, of_face = judge_point(scene, surfaces, s, x, y, z, mx, my, mz, allowed, size)
             angle = min(angle, turned)
+            edges += on_edge(scene, surfaces, s, x, y, z, mx, my, mz, allowed)
             alone = end - first == 1 and rows.gap[i] < 0.0
             if off > allowed and alone and is_engulfed(scene, surfaces, other, s):
                 # the way out of the other one: its length alone is that of this one
@@ -62,22 +63,32 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
             _check_against_surface(
                 scene, surfaces, rows, s, other, first, end, i, mx, my, mz, of_face, allowed, size, result
             )
+        if rows.gap[i] > 0.0 and edges == 2:
+            angle = 0.0  # two edges at the points where they are nearest to one another
         if not angle <= SURFACE_ANGLE and not (
-            angle <= _ONE_MANIFOLD and _has_lead(scene, surfaces, rows, a, b, first, end, i)
+            angle <= _ONE_MANIFOLD and _has_lead(scene, surfaces, rows, a, b, first, end, i, angle)
         ):
             note(result, ANGLE, min(angle, math.pi), SURFACE_ANGLE, i)
 
 
 @inner_kernel
-def _has_lead(scene, surfaces, rows, a, b, first, end, i):
+def _has_lead(scene, surfaces, rows, a, b, first, end, i, angle):
     """True if a nearer contact has the normal of contact i, and it is one of the directions there.
 
     Then contact i is a further point of a manifold, of a face that lies along the other shape but for a tilt.
+    It may be deeper by as much as its own direction would make it: the tilt times their distance.
     """
     nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
     for k in range(first, end):
         cosine = nx * rows.normal[k, 0] + ny * rows.normal[k, 1] + nz * rows.normal[k, 2]
-        if k == i or cosine < 1.0 - 1e-11 or rows.gap[k] > rows.gap[i]:
+        if k == i or cosine < 1.0 - 1e-11:
+            continue
+        dx, dy, dz = (
+            rows.point[k, 0] - rows.point[i, 0],
+            rows.point[k, 1] - rows.point[i, 1],
+            rows.point[k, 2] - rows.point[i, 2],
+        )
+        if rows.gap[k] - rows.gap[i] > angle * math.sqrt(dx * dx + dy * dy + dz * dz):
             continue
         tolerance, size = tolerance_of(scene, a, b, rows.point[k, 0], rows.point[k, 1], rows.point[k, 2])
         half = 0.5 * rows.gap[k]

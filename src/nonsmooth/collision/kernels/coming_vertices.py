@@ -2,8 +2,9 @@
 
 `mesh_contacts` and `mesh_mesh_contacts` find where two shapes touch in their present pose. A body that falls
 on one corner turns about it, and its next corners may hit within the same step. Like the corners of a hull's
-face they are contacts of this step: a vertex counts if its height over the face may shrink to the margin. The
-direction is the normal of that face, which no point of the other shape may pass.
+face they are contacts of this step: a vertex counts if its height over the face may shrink to the margin, and
+the slope of what is lower beside it to zero. The direction is the normal of that face, which no point of the
+other shape may pass.
 """
 
 import math
@@ -19,8 +20,8 @@ from nonsmooth.collision.kernels.half_spaces import thin_out
 from nonsmooth.collision.kernels.height_fields import cell_range, cell_within
 from nonsmooth.collision.kernels.manifolds import across, set_spot
 from nonsmooth.collision.kernels.mesh_features import VERTEX_MARK, solid_feature, within
-from nonsmooth.collision.kernels.mesh_pairs import face_mark, turned_box
-from nonsmooth.collision.kernels.meshes import place_solid
+from nonsmooth.collision.kernels.mesh_pairs import face_mark, steepest_coming, turned_box
+from nonsmooth.collision.kernels.meshes import place_solid, set_box
 from nonsmooth.collision.kernels.placing import moved
 from nonsmooth.collision.kernels.solids import to_local, to_world
 from nonsmooth.collision.kernels.surface_arrays import (
@@ -28,6 +29,7 @@ from nonsmooth.collision.kernels.surface_arrays import (
     corner,
     is_field,
     outward,
+    steepest,
     triangle_normal,
     vertex,
 )
@@ -136,14 +138,15 @@ def _box_over(points, number, normal, up, aside, box):
 def add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spots, marks, count):
     """Add vertices of a surface that come down on the faces of a solid that have contacts; the new number.
 
-    The first `count` rows are the contacts. `shift` is the way (m) that the solid has to go until it meets the
-    surface, none if it touches now: there its faces are tried, while gaps and points are those of now. If the
-    number is greater than the rows of `spots`, nothing of use is written.
+    The first `count` rows are the contacts. `shift` is the way (m) that the solid has to go until it meets
+    the surface, none if it touches now: there its faces are tried, while gaps and points are those of now. If
+    the number is greater than the rows of `spots`, nothing of use is written.
     """
     sx, sy, sz = shift
     there = place_solid(moved(solid, sx, sy, sz), place.x, place.y, place.z, place.axes, work)
     mesh, axes, reach = place.piece, place.axes, approach.reach
-    size = meshes.grid[mesh, 4]
+    size = min(meshes.grid[mesh, 4], set_box(there, hulls, reach, work.box))
+    steep = steepest_coming(reach, size)
     tiny = _TINY * size + 1e-12
     points, normal, found = work.feature.points[0], work.feature.normal[0], work.order[2]
     known = count
@@ -182,6 +185,7 @@ def add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spot
                 gap < least - tiny
                 or ox * normal[0] + oy * normal[1] + oz * normal[2] >= 0.0
                 or not counts(approach.motion, approach.body, approach.other, gap, nx, ny, nz)
+                or steepest(meshes, mesh, v, -normal[0], -normal[1], -normal[2]) > steep
             ):
                 continue
             px, py, pz = x - height * normal[0], y - height * normal[1], z - height * normal[2]
@@ -203,7 +207,7 @@ def add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spot
 
 @inner_kernel
 def _face_below(meshes, mesh, x, y, z, reach, tiny, box, stack):
-    """The triangle that a point of the surface's frame is least above, −1 if none within reach; the height."""
+    """The triangle that a point of the surface's frame is least above, −1 if none; and the height."""
     box[0], box[1], box[2] = x - reach, y - reach, z - reach
     box[3], box[4], box[5] = x + reach, y + reach, z + reach
     best, least = np.int64(-1), reach
@@ -259,7 +263,7 @@ def _add_coming_on_surface(place, ground, sign, approach, meshes, work, spots, m
     """
     mesh, other, reach = place.piece, ground.piece, approach.reach
     size = min(meshes.grid[mesh, 4], meshes.grid[other, 4])
-    tiny = _TINY * size + 1e-12
+    tiny, steep = _TINY * size + 1e-12, steepest_coming(reach, size)
     found, turned = work.order[2], work.axes
     vertices = _vertices_near(place, ground, meshes, reach, work)
     if vertices > found.shape[0]:
@@ -280,7 +284,7 @@ def _add_coming_on_surface(place, ground, sign, approach, meshes, work, spots, m
         nx, ny, nz = to_world(ground.axes, -sign * lx, -sign * ly, -sign * lz)
         lx, ly, lz = to_local(turned, lx, ly, lz)
         ox, oy, oz = outward(meshes, mesh, v)
-        if ox * lx + oy * ly + oz * lz >= 0.0:
+        if ox * lx + oy * ly + oz * lz >= 0.0 or steepest(meshes, mesh, v, -lx, -ly, -lz) > steep:
             continue
         if not counts(approach.motion, approach.body, approach.other, gap, nx, ny, nz):
             continue

@@ -1,8 +1,9 @@
 """Shapes that are wholly inside the solid that a surface bounds, where they meet none of its triangles.
 
-A closed mesh bounds a solid, a height field all that is below it; an open mesh bounds none. The contact of such
-a deep overlap leads out by the nearest way: its direction is that from the shape to the nearest point of the
-surface, its depth the length after which all of the shape is past the plane across that direction there.
+A closed mesh bounds a solid, a height field all that is below it; an open mesh bounds none. The contact of
+such a deep overlap leads out by the nearest way: its direction is that from the middle of the shape to the
+nearest point of the surface, its depth the length after which all of the shape is past the plane across that
+direction there.
 """
 
 import math
@@ -11,7 +12,7 @@ from nonsmooth._jit import inner_kernel
 from nonsmooth.collision.kernels.height_fields import is_under
 from nonsmooth.collision.kernels.manifolds import set_spot
 from nonsmooth.collision.kernels.meshes import place_solid
-from nonsmooth.collision.kernels.solids import support, to_local, to_world
+from nonsmooth.collision.kernels.solids import CONVEX_HULL, support, to_local, to_world
 from nonsmooth.collision.kernels.surface_arrays import corner, is_closed, is_field, triangle_normal, vertex
 from nonsmooth.collision.kernels.surface_rays import first_in_tree
 
@@ -135,15 +136,27 @@ def _write(place, sign, x, y, z, nx, ny, nz, gap, spots, marks):
 
 
 @inner_kernel
+def _mean(vertices, first, end):
+    """Mean of the vertices first … end − 1."""
+    x = y = z = 0.0
+    for v in range(first, end):
+        x, y, z = x + vertices[v, 0], y + vertices[v, 1], z + vertices[v, 2]
+    return x / (end - first), y / (end - first), z / (end - first)
+
+
+@inner_kernel
 def solid_inside(place, solid, meshes, hulls, work, spots, marks):
     """The contact of a surface with a solid that is wholly inside; 1, or 0 if it is not."""
     q = place_solid(solid, place.x, place.y, place.z, place.axes, work)
-    ax, ay, az, _ = support(q, hulls, 1.0, 0.0, 0.0, 0)
-    bx, by, bz, _ = support(q, hulls, -1.0, 0.0, 0.0, 0)
+    x, y, z = q.x, q.y, q.z
+    if q.kind == CONVEX_HULL:
+        first, end = hulls.first[q.hull, 0], hulls.first[q.hull + 1, 0]
+        x, y, z = _mean(hulls.vertices, first, end)
+        x, y, z = to_world(q.axes, x, y, z)
+        x, y, z = x + q.x, y + q.y, z + q.z
     inside, x, y, z, nx, ny, nz = _way_out(
-        meshes, place.piece, 0.5 * (ax + bx), 0.5 * (ay + by), 0.5 * (az + bz), work.frame[:3],
-        work.frame[3:6], work.stack[0],
-    )  # fmt: skip
+        meshes, place.piece, x, y, z, work.frame[:3], work.frame[3:6], work.stack[0]
+    )
     if not inside:
         return 0
     ax, ay, az, _ = support(q, hulls, -nx, -ny, -nz, 0)
@@ -153,27 +166,33 @@ def solid_inside(place, solid, meshes, hulls, work, spots, marks):
 
 @inner_kernel
 def _surface_inside(place, other, sign, meshes, work, spots, marks):
-    """The contact of a surface with a mesh that is wholly inside; the normal points out of the first shape."""
+    """The contact of a surface with a mesh that is wholly inside; sign is −1 if the first shape is inside."""
     base = meshes.first[other.piece, 0]
     if is_field(meshes, other.piece):
         return 0
-    x, y, z = _seen_from(place, other, meshes.vertices, base)
-    inside, x, y, z, nx, ny, nz = _way_out(
-        meshes, place.piece, x, y, z, work.frame[:3], work.frame[3:6], work.stack[0]
-    )
+    end = meshes.first[other.piece + 1, 0]
+    vertices, o, d, stack = meshes.vertices, work.frame[:3], work.frame[3:6], work.stack[0]
+    ax, ay, az = _seen_from(place, other, vertices[base, 0], vertices[base, 1], vertices[base, 2])
+    inside, x, y, z, nx, ny, nz = _way_out(meshes, place.piece, ax, ay, az, o, d, stack)
     if not inside:
         return 0
+    # a vertex tells whether all is inside, the middle finds the better way
+    mx, my, mz = _mean(vertices, base, end)
+    ax, ay, az = _seen_from(place, other, mx, my, mz)
+    central, ax, ay, az, bx, by, bz = _way_out(meshes, place.piece, ax, ay, az, o, d, stack)
+    if central:
+        x, y, z, nx, ny, nz = ax, ay, az, bx, by, bz
     gap = math.inf
-    for v in range(base, meshes.first[other.piece + 1, 0]):
-        ax, ay, az = _seen_from(place, other, meshes.vertices, v)
+    for v in range(base, end):
+        ax, ay, az = _seen_from(place, other, vertices[v, 0], vertices[v, 1], vertices[v, 2])
         gap = min(gap, nx * (ax - x) + ny * (ay - y) + nz * (az - z))
     return _write(place, sign, x, y, z, nx, ny, nz, gap, spots, marks) if gap < 0.0 else 0
 
 
 @inner_kernel
-def _seen_from(place, other, vertices, v):
-    """A vertex of one surface in the frame of another."""
-    x, y, z = to_world(other.axes, vertices[v, 0], vertices[v, 1], vertices[v, 2])
+def _seen_from(place, other, x, y, z):
+    """A point of one surface in the frame of another."""
+    x, y, z = to_world(other.axes, x, y, z)
     return to_local(place.axes, x + other.x - place.x, y + other.y - place.y, z + other.z - place.z)
 
 

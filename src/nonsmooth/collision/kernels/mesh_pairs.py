@@ -3,6 +3,8 @@
 Every pair of features has its own directions, as in `mesh_features`: a vertex touches a face if nothing
 around it is lower, edges touch if the direction across both lies on the arcs of both. Within a tilt of 0.01
 rad a point counts as further support of a contact whose direction holds exactly; it takes that direction.
+Edges that are apart and cross one another, seen across both, are contacts of their own: motion within a step
+may turn them towards each other.
 All numbers are in the frame of the first surface.
 """
 
@@ -10,13 +12,15 @@ import math
 
 import numpy as np
 
-from nonsmooth._jit import inner_kernel, kernel
+from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
+from nonsmooth.collision.kernels.contact_sets import COMING
 from nonsmooth.collision.kernels.height_fields import cell_range, cell_within
 from nonsmooth.collision.kernels.mesh_features import add_row
 from nonsmooth.collision.kernels.mesh_work import Rows
 from nonsmooth.collision.kernels.meshes import finish
 from nonsmooth.collision.kernels.pair_directions import (
     EDGES,
+    EXACT,
     FACE_OF_FIRST,
     FACE_OF_SECOND,
     choose_pair_directions,
@@ -38,6 +42,7 @@ from nonsmooth.collision.kernels.surface_arrays import (
 )
 
 _LEVEL = 0.01  # slope up to which a point is further support
+_TURNED = 3.0  # slope, in reaches per size, that motion within a step may turn to zero
 _EXACT = 1e-9  # slope up to which a direction holds exactly
 _PARALLEL = 1e-3  # sine of the angle between edges below which they do not cross
 _VERTEX_EDGE, _VERTICES = 4 << 60, 6 << 60  # first bits of marks; below: vertex on face, edge across edge
@@ -130,6 +135,12 @@ def _slope_at(meshes, mesh, v, axes, x, y, z):
     return steepest(meshes, mesh, v, lx, ly, lz)
 
 
+@inlined_kernel
+def steepest_coming(reach, size):
+    """Slope up to which a feature may come to touch in a step in which points move by `reach` at most."""
+    return _LEVEL + _TURNED * reach / size
+
+
 @inner_kernel
 def face_mark(of_second, patch, v):
     """Mark of vertex v on a flat patch of the first surface or the second."""
@@ -164,7 +175,7 @@ def _vertex_on_face(meshes, mesh, axes, sign, k, corners, numbers, face_corners,
         # all that is around the vertex lies behind the face: it did not come through it
         if gap + drop_around(meshes, mesh, v, lx, ly, lz) < 0.0:
             return count
-    exact = 1 if slope <= _EXACT else 0
+    exact = EXACT if slope <= _EXACT else 0
     mark = face_mark(sign < 0.0, face_numbers[4], v)
     # rows hold the point of the first surface
     shift = -gap if sign > 0.0 else 0.0
@@ -176,7 +187,7 @@ def _vertex_on_face(meshes, mesh, axes, sign, k, corners, numbers, face_corners,
 
 @inner_kernel
 def _edges(i, j, s_triangle, t_triangle, s_corners, s_numbers, s_normals, t_corners, t_numbers, t_normals,
-           reach, tiny, rows, count):  # fmt: skip
+           reach, steep, tiny, rows, count):  # fmt: skip
     """Edge i of the first surface's triangle across edge j of the second's."""
     ax, ay, az, ux, uy, uz, u_length = _edge(s_corners, i)
     bx, by, bz, vx, vy, vz, v_length = _edge(t_corners, j)
@@ -192,13 +203,13 @@ def _edges(i, j, s_triangle, t_triangle, s_corners, s_numbers, s_normals, t_corn
         _slope_on_arc(s_normals, i, s_border, ux, uy, uz, nx, ny, nz),
         _slope_on_arc(t_normals, j, t_border, vx, vy, vz, -nx, -ny, -nz),
     )
-    if slope > _LEVEL:
+    if slope > steep:
         return count
     if _front(s_normals, i, s_border, nx, ny, nz) < 0.0 or _front(t_normals, j, t_border, nx, ny, nz) > 0.0:
         return count
     dx, dy, dz = bx - ax, by - ay, bz - az
     gap = nx * dx + ny * dy + nz * dz
-    if gap > reach:
+    if gap > reach or (slope > _LEVEL and gap < tiny):
         return count
     # one edge cannot have come farther into the other surface than the faces beside them lead
     if (
@@ -222,7 +233,7 @@ def _edges(i, j, s_triangle, t_triangle, s_corners, s_numbers, s_normals, t_corn
         ways[0], ways[1], ways[2], ways[3], ways[4], ways[5] = ux, uy, uz, vx, vy, vz
     mark = EDGES << 60 | (3 * s_triangle + i) << 30 | (3 * t_triangle + j)
     return add_row(
-        rows, count, 1, s_numbers[4], 1 if slope <= _EXACT else 0, mark,
+        rows, count, 1, s_numbers[4], EXACT if slope <= _EXACT else (0 if slope <= _LEVEL else COMING), mark,
         ax + p * ux, ay + p * uy, az + p * uz, nx, ny, nz, gap, gap,
     )  # fmt: skip
 
@@ -251,7 +262,7 @@ def _vertex_by_edge(meshes, mesh, axes, sign, k, corners, numbers, e, e_triangle
     mark = (_VERTEX_EDGE if sign > 0.0 else 5 << 60) | (3 * e_triangle + e) << 30 | numbers[k]
     shift = 0.0 if sign > 0.0 else gap
     return add_row(
-        rows, count, 1, e_numbers[4], 1, mark,
+        rows, count, 1, e_numbers[4], EXACT, mark,
         ax + along * ex + shift * nx, ay + along * ey + shift * ny, az + along * ez + shift * nz,
         sign * nx, sign * ny, sign * nz, gap, gap,
     )  # fmt: skip
@@ -272,7 +283,7 @@ def _vertices(meshes, s_mesh, t_mesh, one, axes, i, s_corners, s_numbers, j, t_c
     if _slope_at(meshes, t_mesh, t_numbers[j], axes, -nx, -ny, -nz) > _EXACT:
         return count
     return add_row(
-        rows, count, 1, s_numbers[4], 1, _VERTICES | s_numbers[i] << 30 | t_numbers[j],
+        rows, count, 1, s_numbers[4], EXACT, _VERTICES | s_numbers[i] << 30 | t_numbers[j],
         x, y, z, nx, ny, nz, gap, gap,
     )  # fmt: skip
 
@@ -303,6 +314,7 @@ def _pair(meshes, s_mesh, t_mesh, s_triangle, t_triangle, axes, reach, tiny, wor
         )
         if t_low - s_high > reach or s_low - t_high > reach:
             return count
+    steep = steepest_coming(reach, min(meshes.grid[s_mesh, 4], meshes.grid[t_mesh, 4]))
     s_flags, t_flags = s_numbers[3], t_numbers[3]
     for j in range(3):
         if t_flags >> (OWN_VERTEX + j) & 1:
@@ -324,7 +336,7 @@ def _pair(meshes, s_mesh, t_mesh, s_triangle, t_triangle, axes, reach, tiny, wor
             if s_edge and t_edge:
                 count = _edges(
                     i, j, s_triangle, t_triangle, s_corners, s_numbers, s_normals, t_corners, t_numbers,
-                    t_normals, reach, tiny, rows, count,
+                    t_normals, reach, steep, tiny, rows, count,
                 )  # fmt: skip
             if s_edge and t_vertex:
                 count = _vertex_by_edge(

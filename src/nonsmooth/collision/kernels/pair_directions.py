@@ -3,9 +3,12 @@
 import math
 
 from nonsmooth._jit import inner_kernel
-from nonsmooth.collision.kernels.contact_sets import NEARLY
+from nonsmooth.collision.kernels.contact_sets import COMING, NEARLY
 
 _OPEN, _DROPPED, _KEPT = 0, 1, 2
+EXACT = 1  # third tag of a direction that holds
+_DEEP = 1e-3  # part of the size from which on other contacts may show that edges do not overlap
+_MOST = 16  # edges that may come to touch
 _BESIDE = 5e-6  # part of the size by which a new direction may move a point along its face or edge
 FACE_OF_FIRST, FACE_OF_SECOND, EDGES = 0, 1, 2  # first bits of marks: a vertex on a face, edges that cross
 
@@ -29,7 +32,7 @@ def choose_pair_directions(rows, count, size, tiny):
     while True:
         best = -1
         for i in range(count):
-            if tags[i, 3] == _OPEN and tags[i, 2] == 1 and (best < 0 or spots[i, 6] < spots[best, 6]):
+            if tags[i, 3] == _OPEN and tags[i, 2] == EXACT and (best < 0 or spots[i, 6] < spots[best, 6]):
                 best = i
         if best < 0:
             break
@@ -39,7 +42,7 @@ def choose_pair_directions(rows, count, size, tiny):
             for i in range(count):
                 if (
                     tags[i, 3] == _OPEN
-                    and tags[i, 2] == 1
+                    and tags[i, 2] == EXACT
                     and spots[i, 6] > spots[lead, 6]
                     and _is_lowest(spots, tags, i, best, count, tiny)
                 ):
@@ -47,14 +50,37 @@ def choose_pair_directions(rows, count, size, tiny):
         direction = spots[lead, 3], spots[lead, 4], spots[lead, 5]
         most = spots[lead, 6]
         for i in range(count):
-            if tags[i, 3] == _OPEN and (i == best or _together(spots, best, i, tiny)):
+            if (
+                tags[i, 3] == _OPEN
+                and tags[i, 2] != COMING
+                and (i == best or _together(spots, best, i, tiny))
+            ):
                 rows.plane[i, 3] = most
-                if i == lead or _turn_row(rows, i, direction, size, tiny) or tags[i, 2] == 1:
+                if i == lead or _turn_row(rows, i, direction, size, tiny) or tags[i, 2] == EXACT:
                     tags[i, 3] = _KEPT
                 elif rows.marks[i] >> 60 != EDGES:
                     tags[i, 3] = _KEPT  # along the normal of its face
                 else:
                     tags[i, 3] = _DROPPED
+    for i in range(count):
+        if tags[i, 3] == _OPEN and tags[i, 2] != COMING:
+            tags[i, 3] = _DROPPED
+        elif tags[i, 2] == EXACT and rows.marks[i] >> 60 == EDGES and spots[i, 6] < -_DEEP * size:
+            tags[i, 2] = 0
+    _keep_nearest_coming(spots, tags, count)
+
+
+@inner_kernel
+def _keep_nearest_coming(spots, tags, count):
+    """Keep the nearest of the edges that may come to touch."""
+    for _ in range(_MOST):
+        best = -1
+        for i in range(count):
+            if tags[i, 3] == _OPEN and (best < 0 or spots[i, 6] < spots[best, 6]):
+                best = i
+        if best < 0:
+            return
+        tags[best, 3] = _KEPT
     for i in range(count):
         if tags[i, 3] == _OPEN:
             tags[i, 3] = _DROPPED
