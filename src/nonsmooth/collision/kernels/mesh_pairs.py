@@ -16,6 +16,16 @@ from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision.kernels.contact_sets import COMING
 from nonsmooth.collision.kernels.height_fields import cell_range, cell_within
 from nonsmooth.collision.kernels.mesh_features import add_row
+from nonsmooth.collision.kernels.mesh_sides import (
+    depth_beside,
+    edge,
+    front,
+    load_side,
+    slope_at,
+    slope_on_arc,
+    span,
+    turn_side,
+)
 from nonsmooth.collision.kernels.mesh_work import Rows
 from nonsmooth.collision.kernels.meshes import finish
 from nonsmooth.collision.kernels.pair_directions import (
@@ -25,20 +35,13 @@ from nonsmooth.collision.kernels.pair_directions import (
     FACE_OF_SECOND,
     choose_pair_directions,
 )
-from nonsmooth.collision.kernels.solids import to_local, to_world
+from nonsmooth.collision.kernels.solids import to_local
 from nonsmooth.collision.kernels.surface_arrays import (
     BORDER,
     OWN_EDGE,
     OWN_VERTEX,
-    beside,
-    corner,
     drop_around,
     edge_kind,
-    load_triangle,
-    outward,
-    steepest,
-    triangle_normal,
-    vertex,
 )
 
 _LEVEL = 0.01  # slope up to which a point is further support
@@ -46,93 +49,6 @@ _TURNED = 3.0  # slope, in reaches per size, that motion within a step may turn 
 _EXACT = 1e-9  # slope up to which a direction holds exactly
 _PARALLEL = 1e-3  # sine of the angle between edges below which they do not cross
 _VERTEX_EDGE, _VERTICES = 4 << 60, 6 << 60  # first bits of marks; below: vertex on face, edge across edge
-
-
-@inner_kernel
-def load_side(meshes, mesh, triangle, corners, numbers, normals):
-    """Load a triangle and `normals` (7, 3): across its edges, its own; and far vertices across the edges."""
-    load_triangle(meshes, mesh, triangle, corners, numbers)
-    normals[3, 0], normals[3, 1], normals[3, 2] = triangle_normal(meshes, mesh, triangle)
-    for k in range(3):
-        if numbers[3] >> (OWN_EDGE + k) & 1 and edge_kind(numbers[3], k) != BORDER:
-            other = beside(meshes, mesh, triangle, k)
-            normals[k, 0], normals[k, 1], normals[k, 2] = triangle_normal(meshes, mesh, other)
-            far = -numbers[k] - numbers[(k + 1) % 3]
-            for i in range(3):
-                far += corner(meshes, mesh, other, i)
-            normals[4 + k, 0], normals[4 + k, 1], normals[4 + k, 2] = vertex(meshes, mesh, far)
-
-
-@inner_kernel
-def turn_side(axes, x, y, z, corners, normals):
-    """Move a loaded triangle into the frame in which its own frame has these axes and origin."""
-    for k in range(3):
-        px, py, pz = to_world(axes, corners[0, k], corners[1, k], corners[2, k])
-        corners[0, k], corners[1, k], corners[2, k] = x + px, y + py, z + pz
-    for k in range(4):
-        normals[k, 0], normals[k, 1], normals[k, 2] = to_world(
-            axes, normals[k, 0], normals[k, 1], normals[k, 2]
-        )
-    for k in range(4, 7):
-        px, py, pz = to_world(axes, normals[k, 0], normals[k, 1], normals[k, 2])
-        normals[k, 0], normals[k, 1], normals[k, 2] = x + px, y + py, z + pz
-
-
-@inner_kernel
-def _span(corners, x, y, z):
-    """Least and greatest height of a triangle along (x, y, z)."""
-    a = x * corners[0, 0] + y * corners[1, 0] + z * corners[2, 0]
-    b = x * corners[0, 1] + y * corners[1, 1] + z * corners[2, 1]
-    c = x * corners[0, 2] + y * corners[1, 2] + z * corners[2, 2]
-    return min(a, b, c), max(a, b, c)
-
-
-@inner_kernel
-def _edge(corners, k):
-    """First point, unit direction and length of edge k."""
-    j = (k + 1) % 3
-    x, y, z = corners[0, j] - corners[0, k], corners[1, j] - corners[1, k], corners[2, j] - corners[2, k]
-    length = math.sqrt(x * x + y * y + z * z)
-    return corners[0, k], corners[1, k], corners[2, k], x / length, y / length, z / length, length
-
-
-@inner_kernel
-def _slope_on_arc(normals, k, border, ex, ey, ez, x, y, z):
-    """Greatest slope up along (x, y, z) of the two faces beside edge k, with unit direction (e), from it."""
-    nx, ny, nz = normals[3, 0], normals[3, 1], normals[3, 2]
-    most = x * (ny * ez - nz * ey) + y * (nz * ex - nx * ez) + z * (nx * ey - ny * ex)
-    if not border:
-        nx, ny, nz = normals[k, 0], normals[k, 1], normals[k, 2]
-        most = max(most, -(x * (ny * ez - nz * ey) + y * (nz * ex - nx * ez) + z * (nx * ey - ny * ex)))
-    return most
-
-
-@inner_kernel
-def _front(normals, k, border, x, y, z):
-    """Positive if (x, y, z) leads out of the material at edge k."""
-    front = x * normals[3, 0] + y * normals[3, 1] + z * normals[3, 2]
-    if not border:
-        front += x * normals[k, 0] + y * normals[k, 1] + z * normals[k, 2]
-    return front
-
-
-@inner_kernel
-def _depth_beside(corners, normals, k, border, x, y, z):
-    """How far the faces beside edge k lead down along (x, y, z) from it."""
-    low = x * corners[0, (k + 2) % 3] + y * corners[1, (k + 2) % 3] + z * corners[2, (k + 2) % 3]
-    if not border:
-        low = min(low, x * normals[4 + k, 0] + y * normals[4 + k, 1] + z * normals[4 + k, 2])
-    return x * corners[0, k] + y * corners[1, k] + z * corners[2, k] - low
-
-
-@inner_kernel
-def _slope_at(meshes, mesh, v, axes, x, y, z):
-    """Greatest slope up along (x, y, z) from a vertex, or 1 if that leads into the material."""
-    lx, ly, lz = to_local(axes, x, y, z)
-    ox, oy, oz = outward(meshes, mesh, v)
-    if ox * lx + oy * ly + oz * lz < 0.0:
-        return 1.0
-    return steepest(meshes, mesh, v, lx, ly, lz)
 
 
 @inlined_kernel
@@ -160,14 +76,14 @@ def _vertex_on_face(meshes, mesh, axes, sign, k, corners, numbers, face_corners,
     if gap > reach:
         return count
     for i in range(3):
-        ax, ay, az, ex, ey, ez, _ = _edge(face_corners, i)
+        ax, ay, az, ex, ey, ez, _ = edge(face_corners, i)
         inward = (
             (x - ax) * (ny * ez - nz * ey) + (y - ay) * (nz * ex - nx * ez) + (z - az) * (nx * ey - ny * ex)
         )
         if inward < -tiny:
             return count
     v = numbers[k]
-    slope = _slope_at(meshes, mesh, v, axes, -nx, -ny, -nz)
+    slope = slope_at(meshes, mesh, v, axes, -nx, -ny, -nz)
     if slope > _LEVEL:
         return count
     if gap < -tiny:
@@ -189,23 +105,23 @@ def _vertex_on_face(meshes, mesh, axes, sign, k, corners, numbers, face_corners,
 def _edges(i, j, s_triangle, t_triangle, s_corners, s_numbers, s_normals, t_corners, t_numbers, t_normals,
            reach, steep, tiny, rows, count):  # fmt: skip
     """Edge i of the first surface's triangle across edge j of the second's."""
-    ax, ay, az, ux, uy, uz, u_length = _edge(s_corners, i)
-    bx, by, bz, vx, vy, vz, v_length = _edge(t_corners, j)
+    ax, ay, az, ux, uy, uz, u_length = edge(s_corners, i)
+    bx, by, bz, vx, vy, vz, v_length = edge(t_corners, j)
     nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     sine = math.sqrt(nx * nx + ny * ny + nz * nz)
     if sine < _PARALLEL:
         return count
     nx, ny, nz = nx / sine, ny / sine, nz / sine
     s_border, t_border = edge_kind(s_numbers[3], i) == BORDER, edge_kind(t_numbers[3], j) == BORDER
-    if _front(s_normals, i, s_border, nx, ny, nz) - _front(t_normals, j, t_border, nx, ny, nz) < 0.0:
+    if front(s_normals, i, s_border, nx, ny, nz) - front(t_normals, j, t_border, nx, ny, nz) < 0.0:
         nx, ny, nz = -nx, -ny, -nz
     slope = max(
-        _slope_on_arc(s_normals, i, s_border, ux, uy, uz, nx, ny, nz),
-        _slope_on_arc(t_normals, j, t_border, vx, vy, vz, -nx, -ny, -nz),
+        slope_on_arc(s_normals, i, s_border, ux, uy, uz, nx, ny, nz),
+        slope_on_arc(t_normals, j, t_border, vx, vy, vz, -nx, -ny, -nz),
     )
     if slope > steep:
         return count
-    if _front(s_normals, i, s_border, nx, ny, nz) < 0.0 or _front(t_normals, j, t_border, nx, ny, nz) > 0.0:
+    if front(s_normals, i, s_border, nx, ny, nz) < 0.0 or front(t_normals, j, t_border, nx, ny, nz) > 0.0:
         return count
     dx, dy, dz = bx - ax, by - ay, bz - az
     gap = nx * dx + ny * dy + nz * dz
@@ -215,8 +131,8 @@ def _edges(i, j, s_triangle, t_triangle, s_corners, s_numbers, s_normals, t_corn
     if (
         -gap
         > max(
-            _depth_beside(s_corners, s_normals, i, s_border, nx, ny, nz),
-            _depth_beside(t_corners, t_normals, j, t_border, -nx, -ny, -nz),
+            depth_beside(s_corners, s_normals, i, s_border, nx, ny, nz),
+            depth_beside(t_corners, t_normals, j, t_border, -nx, -ny, -nz),
         )
         + tiny
     ):
@@ -242,7 +158,7 @@ def _edges(i, j, s_triangle, t_triangle, s_corners, s_numbers, s_normals, t_corn
 def _vertex_by_edge(meshes, mesh, axes, sign, k, corners, numbers, e, e_triangle, e_corners, e_numbers,
                     e_normals, reach, tiny, rows, count):  # fmt: skip
     """Corner k of surface `mesh` nearest to edge e of the other; `sign` is 1 if the edge is the first's."""
-    ax, ay, az, ex, ey, ez, length = _edge(e_corners, e)
+    ax, ay, az, ex, ey, ez, length = edge(e_corners, e)
     x, y, z = corners[0, k] - ax, corners[1, k] - ay, corners[2, k] - az
     along = x * ex + y * ey + z * ez
     if along < -tiny or along > length + tiny:
@@ -253,11 +169,11 @@ def _vertex_by_edge(meshes, mesh, axes, sign, k, corners, numbers, e, e_triangle
         return count
     nx, ny, nz = x / gap, y / gap, z / gap
     border = edge_kind(e_numbers[3], e) == BORDER
-    if _slope_on_arc(e_normals, e, border, ex, ey, ez, nx, ny, nz) > _EXACT:
+    if slope_on_arc(e_normals, e, border, ex, ey, ez, nx, ny, nz) > _EXACT:
         return count
-    if not border and _front(e_normals, e, border, nx, ny, nz) < 0.0:
+    if not border and front(e_normals, e, border, nx, ny, nz) < 0.0:
         return count
-    if _slope_at(meshes, mesh, numbers[k], axes, -nx, -ny, -nz) > _EXACT:
+    if slope_at(meshes, mesh, numbers[k], axes, -nx, -ny, -nz) > _EXACT:
         return count
     mark = (_VERTEX_EDGE if sign > 0.0 else 5 << 60) | (3 * e_triangle + e) << 30 | numbers[k]
     shift = 0.0 if sign > 0.0 else gap
@@ -278,9 +194,9 @@ def _vertices(meshes, s_mesh, t_mesh, one, axes, i, s_corners, s_numbers, j, t_c
     if gap > reach or gap < tiny:
         return count
     nx, ny, nz = nx / gap, ny / gap, nz / gap
-    if _slope_at(meshes, s_mesh, s_numbers[i], one, nx, ny, nz) > _EXACT:
+    if slope_at(meshes, s_mesh, s_numbers[i], one, nx, ny, nz) > _EXACT:
         return count
-    if _slope_at(meshes, t_mesh, t_numbers[j], axes, -nx, -ny, -nz) > _EXACT:
+    if slope_at(meshes, t_mesh, t_numbers[j], axes, -nx, -ny, -nz) > _EXACT:
         return count
     return add_row(
         rows, count, 1, s_numbers[4], EXACT, _VERTICES | s_numbers[i] << 30 | t_numbers[j],
@@ -294,13 +210,13 @@ def _pair(meshes, s_mesh, t_mesh, s_triangle, t_triangle, axes, reach, tiny, wor
     s_corners, s_numbers, s_normals = work.corners, work.numbers, work.normals[0]
     t_corners, t_numbers, t_normals = work.other_corners, work.other_numbers, work.normals[1]
     nx, ny, nz = s_normals[3, 0], s_normals[3, 1], s_normals[3, 2]
-    _, top = _span(s_corners, nx, ny, nz)
-    low, _ = _span(t_corners, nx, ny, nz)
+    _, top = span(s_corners, nx, ny, nz)
+    low, _ = span(t_corners, nx, ny, nz)
     if low - top > reach:
         return count
     nx, ny, nz = t_normals[3, 0], t_normals[3, 1], t_normals[3, 2]
-    _, top = _span(t_corners, nx, ny, nz)
-    low, _ = _span(s_corners, nx, ny, nz)
+    _, top = span(t_corners, nx, ny, nz)
+    low, _ = span(s_corners, nx, ny, nz)
     if low - top > reach:
         return count
     for axis in range(3):
