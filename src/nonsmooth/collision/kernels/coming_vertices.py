@@ -33,7 +33,7 @@ from nonsmooth.collision.kernels.surface_arrays import (
     triangle_normal,
     vertex,
 )
-from nonsmooth.collision.kernels.trees import next_leaf
+from nonsmooth.collision.kernels.trees import boxes_meet, next_leaf
 
 _SAME = 1e-5  # part of the size within which a contact is at a vertex
 _ALIKE = 0.9  # cosine of the angle up to which two normals at a vertex are one contact
@@ -84,8 +84,11 @@ def _own_vertex(meshes, mesh, t, k):
 
 
 @inner_kernel
-def _vertices_in_box(meshes, mesh, box, stack, found):
-    """Write the vertices of a surface that lie in a box of its frame; their number, also beyond the room."""
+def _vertices_in_box(meshes, mesh, box, slab, stack, found):
+    """Write the vertices of a surface that lie in a box of its frame; their number, also beyond the room.
+
+    `slab` (normal, lowest and highest height along it) tells which parts need not be looked at.
+    """
     count = 0
     if is_field(meshes, mesh):
         i_from, i_to, j_from, j_to = cell_range(meshes, mesh, box)
@@ -97,13 +100,30 @@ def _vertices_in_box(meshes, mesh, box, stack, found):
         return count
     levels, first = meshes.shape[mesh, 2], meshes.first[mesh, 3]
     total = meshes.first[mesh + 1, 1] - meshes.first[mesh, 1]
-    stack[0] = 0
-    leaf, depth = next_leaf(meshes.boxes, first, levels, box, stack, 1)
-    while leaf >= 0:
+    nx, ny, nz, low, high = slab
+    inner = (1 << levels) - 1
+    stack[0], depth = 0, 1
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        at = first + node
+        if not boxes_meet(meshes.boxes, at, box):
+            continue
+        middle, half = 0.0, 0.0
+        for k in range(3):
+            n = nx if k == 0 else (ny if k == 1 else nz)
+            middle += 0.5 * n * (meshes.boxes[at, k] + meshes.boxes[at, 3 + k])
+            half += 0.5 * abs(n) * (meshes.boxes[at, 3 + k] - meshes.boxes[at, k])
+        if middle - half > high or middle + half < low:
+            continue
+        if node < inner:
+            stack[depth], stack[depth + 1] = 2 * node + 2, 2 * node + 1
+            depth += 2
+            continue
+        leaf = node - inner
         count = _of_run(
             meshes, mesh, (leaf * total) >> levels, ((leaf + 1) * total) >> levels, box, found, count
         )
-        leaf, depth = next_leaf(meshes.boxes, first, levels, box, stack, depth)
     return count
 
 
@@ -165,12 +185,14 @@ def add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spot
             continue
         set_disc(there, number, normal, work.disc)
         _box_over(points, number, normal, reach + there.radius, _RIM * work.disc[0] + tiny, work.box)
-        vertices = _vertices_in_box(meshes, mesh, work.box, work.stack[0], found)
-        if vertices > found.shape[0]:
-            return vertices
         least = min(low, 0.0) if along < -1.0 + 1e-12 else 0.0
         nx, ny, nz = to_world(axes, -normal[0], -normal[1], -normal[2])
         back = nx * sx + ny * sy + nz * sz
+        level = normal[0] * points[0, 0] + normal[1] * points[0, 1] + normal[2] * points[0, 2] + there.radius
+        slab = normal[0], normal[1], normal[2], level + back + least - tiny, level + back + reach
+        vertices = _vertices_in_box(meshes, mesh, work.box, slab, work.stack[0], found)
+        if vertices > found.shape[0]:
+            return vertices
         for k in range(vertices):
             v = found[k]
             x, y, z = vertex(meshes, mesh, v)
@@ -312,7 +334,8 @@ def _vertices_near(place, ground, meshes, reach, work):
             )
         x, y, z = to_local(place.axes, ground.x - place.x, ground.y - place.y, ground.z - place.z)
         turned_box(meshes.boxes, meshes.first[ground.piece, 3], turned, x, y, z, reach, box)
-    return _vertices_in_box(meshes, place.piece, box, work.stack[0], work.order[2])
+    everywhere = 0.0, 0.0, 0.0, -math.inf, math.inf
+    return _vertices_in_box(meshes, place.piece, box, everywhere, work.stack[0], work.order[2])
 
 
 @inner_kernel
