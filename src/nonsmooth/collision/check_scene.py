@@ -134,7 +134,7 @@ def make_surfaces(table: ShapeTable) -> Surfaces:
     of_shape = np.full(len(table), -1, dtype=np.int64)
     known: dict[int, int] = {}
     corners, boxes, large = [np.empty((0, 9))], [np.empty((0, 6))], [np.empty((0, 6))]
-    first = [(0, 0, 0)]
+    first, closed = [(0, 0, 0)], []
     for row in np.flatnonzero(np.isin(table.kind, (MESH, HEIGHT_FIELD))):
         shape = table.objects[row]
         if id(shape) not in known:
@@ -142,6 +142,7 @@ def make_surfaces(table: ShapeTable) -> Surfaces:
             triangles = _triangles(shape)
             triangles = triangles[_along_a_curve(triangles)]
             points = triangles.reshape(-1, 3, 3)
+            closed.append(table.kind[row] == MESH and _is_closed(points))
             small = _blocks(points.min(axis=1), points.max(axis=1))
             corners.append(triangles)
             boxes.append(small)
@@ -156,7 +157,18 @@ def make_surfaces(table: ShapeTable) -> Surfaces:
         np.concatenate(boxes),
         np.concatenate(large),
         np.empty(_NEAR, dtype=np.int64),
+        np.array(closed, dtype=bool),
     )
+
+
+def _is_closed(triangles: Floats) -> bool:
+    """Whether triangles (t, 3, 3) have every edge as often one way as the other way."""
+    _, number = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
+    start = number.reshape(-1, 3)
+    end = np.roll(start, -1, axis=1)
+    count = int(start.max()) + 1
+    there = np.sort((start * count + end).ravel())
+    return bool(np.array_equal(there, np.sort((end * count + start).ravel())))
 
 
 def _along_a_curve(triangles: Floats) -> Numbers:

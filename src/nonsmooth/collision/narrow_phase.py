@@ -151,7 +151,7 @@ class NarrowPhase:
     def _make_surface_work(self, rows: int) -> None:
         outline = int(np.diff(self._outlines.first).max(initial=0))
         rows = max(rows, outline)
-        work = mesh_work(self.tables, rows)._replace(feature=manifold_work(self.tables, outline))
+        work = mesh_work(self.tables, rows)._replace(feature=manifold_work(self.tables, rows))
         self._surface_work = Packed(work)
         self._surface_spots, self._surface_marks = _spots(rows)
 

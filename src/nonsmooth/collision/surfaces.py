@@ -169,7 +169,7 @@ def crossing(surface: TriangleSurface) -> Floats | None:
 def pack(surfaces: Sequence[TriangleSurface | HeightField]) -> Meshes:
     """Put several surfaces one after the other."""
     first = np.zeros((len(surfaces) + 1, 6), dtype=np.int64)
-    shape = np.zeros((len(surfaces), 3), dtype=np.int64)
+    shape = np.zeros((len(surfaces), 4), dtype=np.int64)
     grid = np.zeros((len(surfaces), 5))
     meshes = [surface for surface in surfaces if isinstance(surface, TriangleSurface)]
     fields = [surface for surface in surfaces if isinstance(surface, HeightField)]
@@ -182,7 +182,7 @@ def pack(surfaces: Sequence[TriangleSurface | HeightField]) -> Meshes:
             grid[row, :4] = (*surface.spacing, *surface.origin)
         else:
             counts = (len(surface.vertices), flags, len(surface.ring), len(surface.boxes), 0, flags)
-            shape[row, 2] = surface.levels
+            shape[row, 2:] = surface.levels, (surface.beside >= 0).all()
         first[row + 1] = first[row] + counts
     is_mesh = shape[:, 0] == 0
     ring_first = [

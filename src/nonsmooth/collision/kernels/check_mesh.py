@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nonsmooth._jit import inlined_kernel, inner_kernel
+from nonsmooth.collision.kernels.check_rows import BESIDE
 from nonsmooth.collision.kernels.check_support import HEIGHT_FIELD, MESH, height, to_frame
 
 BLOCK = 32  # triangles in a box, boxes in a larger box
@@ -29,6 +30,7 @@ class Surfaces(NamedTuple):
     boxes: np.ndarray  # (B, 6) low, high
     large: np.ndarray  # (L, 6)
     near: np.ndarray  # (k,) int64 room for triangles that are near
+    closed: np.ndarray  # (g,) bool: meshes without borders, which bound a solid
 
 
 @inlined_kernel
@@ -126,18 +128,24 @@ def distance_to_triangle(c, t, x, y, z):
 def judge_point(scene, surfaces, s, x, y, z, nx, ny, nz, tolerance, size):
     """Judge a point (world, relative to the centre of s) of a surface and its outward normal there.
 
-    Returned are the distance from the surface, the angle by which n is outside the directions of the point,
-    and True if n is the normal of a triangle there.
+    Returned are the distance from the surface, or from the plane of a triangle that the point is hardly
+    beside; the angle by which n is outside the directions of the point; and True if n is the normal of a
+    triangle there.
     """
     surface = surfaces.of_shape[s]
     x, y, z = to_frame(scene.axes, s, x, y, z)
     nx, ny, nz = to_frame(scene.axes, s, nx, ny, nz)
     c = surfaces.corners
-    reach = max(100.0 * tolerance, 1e-6 * size)
+    reach = max(100.0 * tolerance, 1e-6 * size, BESIDE * size)
     count = gather(surfaces, surface, x, y, z, reach)
-    off = math.inf
+    off = above = math.inf
     for k in range(count):
-        off = min(off, distance_to_triangle(c, surfaces.near[k], x, y, z))
+        t = surfaces.near[k]
+        far = distance_to_triangle(c, t, x, y, z)
+        off = min(off, far)
+        if far <= BESIDE * size:
+            fx, fy, fz = _normal(c, t)
+            above = min(above, abs(fx * (x - c[t, 0]) + fy * (y - c[t, 1]) + fz * (z - c[t, 2])))
     of_face, of_corner = math.inf, 0.0
     for k in range(count):
         t = surfaces.near[k]
@@ -156,7 +164,30 @@ def judge_point(scene, surfaces, s, x, y, z, nx, ny, nz, tolerance, size):
         if nx * fx + ny * fy + nz * fz > 0.0:
             of_face = min(of_face, flat)
     angle = min(of_face, of_corner)
-    return off, max(angle, 0.0), of_face <= SURFACE_ANGLE
+    return min(off, above), max(angle, 0.0), of_face <= SURFACE_ANGLE
+
+
+@inner_kernel
+def on_edge(scene, surfaces, s, x, y, z, nx, ny, nz, tolerance):
+    """True if a point (world, relative to the centre of s) is on an edge at right angles to n."""
+    x, y, z = to_frame(scene.axes, s, x, y, z)
+    nx, ny, nz = to_frame(scene.axes, s, nx, ny, nz)
+    c = surfaces.corners
+    count = gather(surfaces, surfaces.of_shape[s], x, y, z, tolerance)
+    for k in range(count):
+        t = surfaces.near[k]
+        for i in range(0, 9, 3):
+            j = (i + 3) % 9
+            ex, ey, ez = c[t, j] - c[t, i], c[t, j + 1] - c[t, i + 1], c[t, j + 2] - c[t, i + 2]
+            length = math.sqrt(ex * ex + ey * ey + ez * ez)
+            if abs(nx * ex + ny * ey + nz * ez) > SURFACE_ANGLE * length:
+                continue
+            dx, dy, dz = x - c[t, i], y - c[t, i + 1], z - c[t, i + 2]
+            part = min(max((dx * ex + dy * ey + dz * ez) / (length * length), 0.0), 1.0)
+            dx, dy, dz = dx - part * ex, dy - part * ey, dz - part * ez
+            if dx * dx + dy * dy + dz * dz <= tolerance * tolerance:
+                return True
+    return False
 
 
 @inner_kernel

@@ -4,6 +4,7 @@ import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision.kernels.check_direction import best_axis, is_polytope, nearer_than, search
+from nonsmooth.collision.kernels.check_inside import corner_inside, is_engulfed
 from nonsmooth.collision.kernels.check_mesh import is_surface, surface_inside
 from nonsmooth.collision.kernels.check_rows import is_exempt, reported, tolerance_of
 from nonsmooth.collision.kernels.check_support import (
@@ -22,6 +23,14 @@ _ROUNDS = 100
 @inlined_kernel
 def _endless(kind):
     return kind in (HALF_SPACE, MESH, HEIGHT_FIELD)
+
+
+@inlined_kernel
+def _is_tried(kind, other, sampled):
+    """True if a shape is tried against another; in samples a mesh is only tried against meshes."""
+    if _endless(kind) and (sampled or _endless(other)):
+        return kind == MESH and other == MESH
+    return True
 
 
 @inner_kernel
@@ -67,7 +76,7 @@ def find_missing(scene, surfaces, position, quaternion, shapes, margin, exempt, 
         place_middle(scene, position, quaternion, s)
     missing = tried = 0
     for p in range(count):
-        if period > 1 and ((p + step) % period != 0 or _endless(scene.kind[p])):
+        if period > 1 and ((p + step) % period != 0 or (_endless(scene.kind[p]) and scene.kind[p] != MESH)):
             continue
         placed = False
         px, py, pz = scene.middle[p, 0], scene.middle[p, 1], scene.middle[p, 2]
@@ -77,7 +86,7 @@ def find_missing(scene, surfaces, position, quaternion, shapes, margin, exempt, 
             reach = radius + scene.ball[q, 3]
             if dx * dx + dy * dy + dz * dz > reach * reach or exempt.group[p] == exempt.group[q]:
                 continue
-            if _endless(scene.kind[p]) and _endless(scene.kind[q]):
+            if not _is_tried(scene.kind[p], scene.kind[q], period > 1):
                 continue
             a, b = (p, q) if p < q else (q, p)
             if reported(shapes, a, b):
@@ -90,7 +99,13 @@ def find_missing(scene, surfaces, position, quaternion, shapes, margin, exempt, 
             if is_surface(scene.kind[a]) or is_surface(scene.kind[b]):
                 m, r = (a, b) if is_surface(scene.kind[a]) else (b, a)
                 tolerance, _ = tolerance_of(scene, a, b, scene.middle[r, 0], scene.middle[r, 1], 0.0)
-                if not surface_inside(scene, surfaces, m, r, tolerance - min(margin, 0.0)):
+                if is_surface(scene.kind[r]):
+                    if not corner_inside(scene, surfaces, m, r) and not corner_inside(scene, surfaces, r, m):
+                        continue
+                elif not (
+                    surface_inside(scene, surfaces, m, r, tolerance - min(margin, 0.0))
+                    or is_engulfed(scene, surfaces, m, r)
+                ):
                     continue
             elif not touching(scene, a, b, margin, work):
                 continue

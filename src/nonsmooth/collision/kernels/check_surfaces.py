@@ -5,11 +5,13 @@ import math
 from nonsmooth._jit import inner_kernel, kernel
 from nonsmooth.collision.kernels.check_contacts import off_surface
 from nonsmooth.collision.kernels.check_direction import has_face, is_polytope
+from nonsmooth.collision.kernels.check_inside import is_engulfed, lowest_corner
 from nonsmooth.collision.kernels.check_mesh import (
     SURFACE_ANGLE,
     along_edge,
     is_surface,
     judge_point,
+    on_edge,
     on_surface,
 )
 from nonsmooth.collision.kernels.check_rows import (
@@ -39,7 +41,7 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
         nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
         half = 0.5 * rows.gap[i]
         note(result, GAP, abs(math.sqrt(nx * nx + ny * ny + nz * nz) - 1.0) * size, tolerance, i)
-        angle, edge = math.inf, False
+        angle, edge, edges = math.inf, False, 0
         for side in range(2):
             s, other, sign = (a, b, 1.0) if side == 0 else (b, a, -1.0)
             if not is_surface(scene.kind[s]):
@@ -49,10 +51,17 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
             y = rows.point[i, 1] - scene.centre[s, 1] - half * my
             z = rows.point[i, 2] - scene.centre[s, 2] - half * mz
             off, turned, of_face = judge_point(scene, surfaces, s, x, y, z, mx, my, mz, allowed, size)
-            note(result, POINT, off, allowed, i)
             if turned > _ONE_MANIFOLD:
                 edge = edge or along_edge(scene, surfaces, s, x, y, z, mx, my, mz, allowed, size)
             angle = min(angle, turned)
+            edges += on_edge(scene, surfaces, s, x, y, z, mx, my, mz, allowed)
+            alone = end - first == 1 and rows.gap[i] < 0.0
+            if off > allowed and alone and is_engulfed(scene, surfaces, other, s):
+                # the way out of the other one: its length alone is that of this one
+                low = lowest_corner(scene, surfaces, s, -mx, -my, -mz)
+                note(result, GAP, abs(low + mx * x + my * y + mz * z), allowed, i)
+                continue
+            note(result, POINT, off, allowed, i)
             if is_surface(scene.kind[other]):
                 continue
             if has_face(scene, other, -mx, -my, -mz, SURFACE_ANGLE):
@@ -60,22 +69,33 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
             _check_against_surface(
                 scene, surfaces, rows, s, other, first, end, i, mx, my, mz, of_face, allowed, size, result
             )
+        if rows.gap[i] > 0.0 and edges == 2:
+            angle = 0.0  # two edges at the points where they are nearest to one another
         if not angle <= SURFACE_ANGLE and not (
-            (angle <= _ONE_MANIFOLD or edge) and _has_lead(scene, surfaces, rows, a, b, first, end, i)
+            (angle <= _ONE_MANIFOLD or edge)
+            and _has_lead(scene, surfaces, rows, a, b, first, end, i, min(angle, _ONE_MANIFOLD))
         ):
             note(result, ANGLE, min(angle, math.pi), SURFACE_ANGLE, i)
 
 
 @inner_kernel
-def _has_lead(scene, surfaces, rows, a, b, first, end, i):
+def _has_lead(scene, surfaces, rows, a, b, first, end, i, angle):
     """True if a nearer contact has the normal of contact i, and it is one of the directions there.
 
     Then contact i is a further point of a manifold, of a face that lies along the other shape but for a tilt.
+    It may be deeper by as much as its own direction would make it: the tilt times their distance.
     """
     nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
     for k in range(first, end):
         cosine = nx * rows.normal[k, 0] + ny * rows.normal[k, 1] + nz * rows.normal[k, 2]
-        if k == i or cosine < 1.0 - 1e-11 or rows.gap[k] > rows.gap[i]:
+        if k == i or cosine < 1.0 - 1e-11:
+            continue
+        dx, dy, dz = (
+            rows.point[k, 0] - rows.point[i, 0],
+            rows.point[k, 1] - rows.point[i, 1],
+            rows.point[k, 2] - rows.point[i, 2],
+        )
+        if rows.gap[k] - rows.gap[i] > angle * math.sqrt(dx * dx + dy * dy + dz * dz):
             continue
         tolerance, size = tolerance_of(scene, a, b, rows.point[k, 0], rows.point[k, 1], rows.point[k, 2])
         half = 0.5 * rows.gap[k]
@@ -122,7 +142,12 @@ def _check_against_surface(
     grown = rows.gap[i] - least
     # a face that touches along its edge's direction is seen along it, up to 0.01 rad aside
     far = allowed + (0.02 if is_polytope(scene, q) else CURVED) * grown
-    note(result, POINT, off_surface(scene, q, x, y, z, -mx, -my, -mz, far, size), far, i)
+    off = off_surface(scene, q, x, y, z, -mx, -my, -mz, far, size)
+    if off > far and end - first == 1 and rows.gap[i] < 0.0 and is_engulfed(scene, surfaces, s, q):
+        # the way out of s: its length is what is known of q
+        note(result, GAP, abs(rise), allowed, i)
+        return
+    note(result, POINT, off, far, i)
     if not of_face:
         # an edge or a vertex: q's lowest point is the nearest contact's, further ones are as much higher
         note(result, GAP, max(-rise, rise - grown), allowed, i)

@@ -18,6 +18,7 @@ _SAME = 5e-13  # one less the cosine of 1e-6 rad: one direction
 _HARDLY = 0.01  # part of its depth up to which a point is hardly inside the solid another way
 _TILT = 0.015  # slope up to which a point counts as no higher than another
 CONCAVE_FOOT = 1  # third tag of a point at a concave edge
+COMING = -1  # third tag of edges that are apart now and may come to touch
 MOST = 16  # points of one manifold
 
 
@@ -58,12 +59,13 @@ def choose_directions(rows, count, radius, tiny):
                 continue
             if tags[j, 2] == OUTSIDE or tags[j, 2] == WEAK:
                 continue
-            if best >= 0 and plane[j, 3] == most:
-                # the other end of an edge
+            apart = _separation_along(spots, tags, plane, i, j, count, tiny)
+            if best >= 0 and apart == most:
+                # the other end of an edge, or another vertex
                 if spots[j, 6] < spots[best, 6]:
                     best = j
-            elif plane[j, 3] > most + (tiny if found else 0.0):
-                best, most, found = j, plane[j, 3], True
+            elif apart > most + (tiny if found else 0.0):
+                best, most, found = j, apart, True
         if most <= plane[i, 3]:
             # no direction beside separates better than the patch's own
             best, most = -1, plane[i, 3]
@@ -89,6 +91,23 @@ def choose_directions(rows, count, radius, tiny):
         if tags[i, 0] != 0:
             tags[i, 3] = _DROPPED if tags[i, 3] == _DONE else _KEPT
     _lean_on_others(spots, tags, plane, count, radius, tiny)
+
+
+@inner_kernel
+def _separation_along(spots, tags, plane, i, j, count, tiny):
+    """Separation of the patch of row i along the direction of row j: the least of its edges and vertices."""
+    least = plane[j, 3]
+    for k in range(count):
+        if (
+            tags[k, 0] != 0
+            and tags[k, 2] != OUTSIDE
+            and tags[k, 2] != WEAK
+            and plane[k, 3] < least
+            and _dot(spots, j, k) > 1.0 - _SAME
+            and abs(_above(spots, i, k)) <= tiny
+        ):
+            least = plane[k, 3]
+    return least
 
 
 @inner_kernel
@@ -133,7 +152,7 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
             continue
         for j in range(count):
             other = -plane[j, 3]
-            if tags[j, 3] == _DROPPED or other >= depth:
+            if tags[j, 3] == _DROPPED or other >= depth or tags[j, 2] == COMING:
                 continue
             if tags[i, 2] not in (OUTSIDE, ASKED_FOR) and _dot(spots, i, j) >= 1.0 - _SAME:
                 continue

@@ -139,7 +139,7 @@ def _outline(work, count):
 
 
 @inner_kernel
-def _thin_out(work, count):
+def thin_out(work, count):
     """Many vertices: corners of their outline that span it, and the lowest ones inside."""
     found, names, stack = work.found, work.names, work.sides
     size = _outline(work, count)
@@ -192,7 +192,7 @@ def plane_vertices(ox, oy, oz, nx, ny, nz, solid, vertices, first, end, reach, w
             found[count, 2], names[count] = gap, i - first
             count += 1
     if count > MOST:
-        count = _thin_out(work, count)
+        count = thin_out(work, count)
     for k in range(count):
         i = first + names[k]
         x, y, z = to_world(solid.axes, vertices[i, 0], vertices[i, 1], vertices[i, 2])

@@ -51,7 +51,7 @@ WEAK = 4  # third tag of an edge whose lowest point is past its end: it touches 
 OUTSIDE, ASKED_FOR = 2, 3  # third tag of what is outside the solid, and if an overlap beside it is deeper
 CORNER, RIM, CROSSING, EDGE = 0, 1, 2, 3  # first bits of marks
 _CORNER, _RIM, _CROSSING, _EDGE = CORNER << 60, RIM << 60, CROSSING << 60, EDGE << 60
-_VERTEX = 7 << 59
+VERTEX_MARK = 7 << 59
 _IN_CONE = 1e-10
 _ALONG = 0.02  # sine of the angle below which two lines lie along one another
 _UNCERTAIN = -1
@@ -201,7 +201,7 @@ def face_rows(triangle, corners, numbers, feature, labels, m, disc, points, face
         if disc[0] > 0.0:
             inside = over_disc(disc, x + height * nx, y + height * ny, z + height * nz, tiny)
         else:
-            inside = _within(feature, points, nx, ny, nz, x, y, z, tiny)
+            inside = within(feature, points, nx, ny, nz, x, y, z, tiny)
         if inside and height - radius <= reach:
             concave = 1 if edge_kind(flags, k) == CONCAVE or edge_kind(flags, (k + 2) % 3) == CONCAVE else 0
             v = numbers[k]
@@ -255,7 +255,7 @@ def _way(points, i, j):
 
 
 @inner_kernel
-def _within(feature, points, nx, ny, nz, x, y, z, tiny):
+def within(feature, points, nx, ny, nz, x, y, z, tiny):
     """True if a point lies in a polygon that is seen along (n), whichever way round it runs."""
     left, right = True, True
     for i in range(points):
@@ -560,7 +560,9 @@ def vertex_rows(meshes, mesh, k, corners, numbers, solid, hulls, reach, tiny, wo
         found, gap, nx, ny, nz = _best_way_out(meshes, mesh, v, x, y, z, solid, hulls)
         if not found or gap > tiny or ox * nx + oy * ny + oz * nz < 0.0:
             return count
-    return add_row(rows, count, OF_VERTEX, numbers[4], outside, _VERTEX | v, x, y, z, nx, ny, nz, gap, gap)
+    return add_row(
+        rows, count, OF_VERTEX, numbers[4], outside, VERTEX_MARK | v, x, y, z, nx, ny, nz, gap, gap
+    )
 
 
 @inner_kernel

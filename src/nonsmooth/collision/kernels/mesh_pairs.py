@@ -3,124 +3,64 @@
 Every pair of features has its own directions, as in `mesh_features`: a vertex touches a face if nothing
 around it is lower, edges touch if the direction across both lies on the arcs of both. Within a tilt of 0.01
 rad a point counts as further support of a contact whose direction holds exactly; it takes that direction.
+Edges that are apart and cross one another, seen across both, are contacts of their own: motion within a step
+may turn them towards each other.
 All numbers are in the frame of the first surface.
 """
 
 import math
 
-from nonsmooth._jit import inner_kernel, kernel
+import numpy as np
+
+from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
+from nonsmooth.collision.kernels.contact_sets import COMING
 from nonsmooth.collision.kernels.height_fields import cell_range, cell_within
 from nonsmooth.collision.kernels.mesh_features import add_row
+from nonsmooth.collision.kernels.mesh_sides import (
+    depth_beside,
+    edge,
+    front,
+    load_side,
+    slope_at,
+    slope_on_arc,
+    span,
+    turn_side,
+)
 from nonsmooth.collision.kernels.mesh_work import Rows
 from nonsmooth.collision.kernels.meshes import finish
-from nonsmooth.collision.kernels.pair_directions import choose_pair_directions
-from nonsmooth.collision.kernels.solids import to_local, to_world
+from nonsmooth.collision.kernels.pair_directions import (
+    EDGES,
+    EXACT,
+    FACE_OF_FIRST,
+    FACE_OF_SECOND,
+    choose_pair_directions,
+)
+from nonsmooth.collision.kernels.solids import to_local
 from nonsmooth.collision.kernels.surface_arrays import (
     BORDER,
     OWN_EDGE,
     OWN_VERTEX,
-    beside,
-    corner,
     drop_around,
     edge_kind,
-    load_triangle,
-    outward,
-    steepest,
-    triangle_normal,
-    vertex,
 )
 
 _LEVEL = 0.01  # slope up to which a point is further support
+_TURNED = 3.0  # slope, in reaches per size, that motion within a step may turn to zero
 _EXACT = 1e-9  # slope up to which a direction holds exactly
 _PARALLEL = 1e-3  # sine of the angle between edges below which they do not cross
 _VERTEX_EDGE, _VERTICES = 4 << 60, 6 << 60  # first bits of marks; below: vertex on face, edge across edge
 
 
-@inner_kernel
-def load_side(meshes, mesh, triangle, corners, numbers, normals):
-    """Load a triangle and `normals` (7, 3): across its edges, its own; and far vertices across the edges."""
-    load_triangle(meshes, mesh, triangle, corners, numbers)
-    normals[3, 0], normals[3, 1], normals[3, 2] = triangle_normal(meshes, mesh, triangle)
-    for k in range(3):
-        if numbers[3] >> (OWN_EDGE + k) & 1 and edge_kind(numbers[3], k) != BORDER:
-            other = beside(meshes, mesh, triangle, k)
-            normals[k, 0], normals[k, 1], normals[k, 2] = triangle_normal(meshes, mesh, other)
-            far = -numbers[k] - numbers[(k + 1) % 3]
-            for i in range(3):
-                far += corner(meshes, mesh, other, i)
-            normals[4 + k, 0], normals[4 + k, 1], normals[4 + k, 2] = vertex(meshes, mesh, far)
+@inlined_kernel
+def steepest_coming(reach, size):
+    """Slope up to which a feature may come to touch in a step in which points move by `reach` at most."""
+    return _LEVEL + _TURNED * reach / size
 
 
 @inner_kernel
-def turn_side(axes, x, y, z, corners, normals):
-    """Move a loaded triangle into the frame in which its own frame has these axes and origin."""
-    for k in range(3):
-        px, py, pz = to_world(axes, corners[0, k], corners[1, k], corners[2, k])
-        corners[0, k], corners[1, k], corners[2, k] = x + px, y + py, z + pz
-    for k in range(4):
-        normals[k, 0], normals[k, 1], normals[k, 2] = to_world(
-            axes, normals[k, 0], normals[k, 1], normals[k, 2]
-        )
-    for k in range(4, 7):
-        px, py, pz = to_world(axes, normals[k, 0], normals[k, 1], normals[k, 2])
-        normals[k, 0], normals[k, 1], normals[k, 2] = x + px, y + py, z + pz
-
-
-@inner_kernel
-def _span(corners, x, y, z):
-    """Least and greatest height of a triangle along (x, y, z)."""
-    a = x * corners[0, 0] + y * corners[1, 0] + z * corners[2, 0]
-    b = x * corners[0, 1] + y * corners[1, 1] + z * corners[2, 1]
-    c = x * corners[0, 2] + y * corners[1, 2] + z * corners[2, 2]
-    return min(a, b, c), max(a, b, c)
-
-
-@inner_kernel
-def _edge(corners, k):
-    """First point, unit direction and length of edge k."""
-    j = (k + 1) % 3
-    x, y, z = corners[0, j] - corners[0, k], corners[1, j] - corners[1, k], corners[2, j] - corners[2, k]
-    length = math.sqrt(x * x + y * y + z * z)
-    return corners[0, k], corners[1, k], corners[2, k], x / length, y / length, z / length, length
-
-
-@inner_kernel
-def _slope_on_arc(normals, k, border, ex, ey, ez, x, y, z):
-    """Greatest slope up along (x, y, z) of the two faces beside edge k, with unit direction (e), from it."""
-    nx, ny, nz = normals[3, 0], normals[3, 1], normals[3, 2]
-    most = x * (ny * ez - nz * ey) + y * (nz * ex - nx * ez) + z * (nx * ey - ny * ex)
-    if not border:
-        nx, ny, nz = normals[k, 0], normals[k, 1], normals[k, 2]
-        most = max(most, -(x * (ny * ez - nz * ey) + y * (nz * ex - nx * ez) + z * (nx * ey - ny * ex)))
-    return most
-
-
-@inner_kernel
-def _front(normals, k, border, x, y, z):
-    """Positive if (x, y, z) leads out of the material at edge k."""
-    front = x * normals[3, 0] + y * normals[3, 1] + z * normals[3, 2]
-    if not border:
-        front += x * normals[k, 0] + y * normals[k, 1] + z * normals[k, 2]
-    return front
-
-
-@inner_kernel
-def _depth_beside(corners, normals, k, border, x, y, z):
-    """How far the faces beside edge k lead down along (x, y, z) from it."""
-    low = x * corners[0, (k + 2) % 3] + y * corners[1, (k + 2) % 3] + z * corners[2, (k + 2) % 3]
-    if not border:
-        low = min(low, x * normals[4 + k, 0] + y * normals[4 + k, 1] + z * normals[4 + k, 2])
-    return x * corners[0, k] + y * corners[1, k] + z * corners[2, k] - low
-
-
-@inner_kernel
-def _slope_at(meshes, mesh, v, axes, x, y, z):
-    """Greatest slope up along (x, y, z) from a vertex, or 1 if that leads into the material."""
-    lx, ly, lz = to_local(axes, x, y, z)
-    ox, oy, oz = outward(meshes, mesh, v)
-    if ox * lx + oy * ly + oz * lz < 0.0:
-        return 1.0
-    return steepest(meshes, mesh, v, lx, ly, lz)
+def face_mark(of_second, patch, v):
+    """Mark of vertex v on a flat patch of the first surface or the second."""
+    return np.int64(FACE_OF_SECOND if of_second else FACE_OF_FIRST) << 60 | np.int64(patch) << 30 | v
 
 
 @inner_kernel
@@ -136,14 +76,14 @@ def _vertex_on_face(meshes, mesh, axes, sign, k, corners, numbers, face_corners,
     if gap > reach:
         return count
     for i in range(3):
-        ax, ay, az, ex, ey, ez, _ = _edge(face_corners, i)
+        ax, ay, az, ex, ey, ez, _ = edge(face_corners, i)
         inward = (
             (x - ax) * (ny * ez - nz * ey) + (y - ay) * (nz * ex - nx * ez) + (z - az) * (nx * ey - ny * ex)
         )
         if inward < -tiny:
             return count
     v = numbers[k]
-    slope = _slope_at(meshes, mesh, v, axes, -nx, -ny, -nz)
+    slope = slope_at(meshes, mesh, v, axes, -nx, -ny, -nz)
     if slope > _LEVEL:
         return count
     if gap < -tiny:
@@ -151,8 +91,8 @@ def _vertex_on_face(meshes, mesh, axes, sign, k, corners, numbers, face_corners,
         # all that is around the vertex lies behind the face: it did not come through it
         if gap + drop_around(meshes, mesh, v, lx, ly, lz) < 0.0:
             return count
-    exact = 1 if slope <= _EXACT else 0
-    mark = (0 if sign > 0.0 else 1 << 60) | face_numbers[4] << 30 | v
+    exact = EXACT if slope <= _EXACT else 0
+    mark = face_mark(sign < 0.0, face_numbers[4], v)
     # rows hold the point of the first surface
     shift = -gap if sign > 0.0 else 0.0
     return add_row(
@@ -163,36 +103,36 @@ def _vertex_on_face(meshes, mesh, axes, sign, k, corners, numbers, face_corners,
 
 @inner_kernel
 def _edges(i, j, s_triangle, t_triangle, s_corners, s_numbers, s_normals, t_corners, t_numbers, t_normals,
-           reach, tiny, rows, count):  # fmt: skip
+           reach, steep, tiny, rows, count):  # fmt: skip
     """Edge i of the first surface's triangle across edge j of the second's."""
-    ax, ay, az, ux, uy, uz, u_length = _edge(s_corners, i)
-    bx, by, bz, vx, vy, vz, v_length = _edge(t_corners, j)
+    ax, ay, az, ux, uy, uz, u_length = edge(s_corners, i)
+    bx, by, bz, vx, vy, vz, v_length = edge(t_corners, j)
     nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     sine = math.sqrt(nx * nx + ny * ny + nz * nz)
     if sine < _PARALLEL:
         return count
     nx, ny, nz = nx / sine, ny / sine, nz / sine
     s_border, t_border = edge_kind(s_numbers[3], i) == BORDER, edge_kind(t_numbers[3], j) == BORDER
-    if _front(s_normals, i, s_border, nx, ny, nz) - _front(t_normals, j, t_border, nx, ny, nz) < 0.0:
+    if front(s_normals, i, s_border, nx, ny, nz) - front(t_normals, j, t_border, nx, ny, nz) < 0.0:
         nx, ny, nz = -nx, -ny, -nz
     slope = max(
-        _slope_on_arc(s_normals, i, s_border, ux, uy, uz, nx, ny, nz),
-        _slope_on_arc(t_normals, j, t_border, vx, vy, vz, -nx, -ny, -nz),
+        slope_on_arc(s_normals, i, s_border, ux, uy, uz, nx, ny, nz),
+        slope_on_arc(t_normals, j, t_border, vx, vy, vz, -nx, -ny, -nz),
     )
-    if slope > _LEVEL:
+    if slope > steep:
         return count
-    if _front(s_normals, i, s_border, nx, ny, nz) < 0.0 or _front(t_normals, j, t_border, nx, ny, nz) > 0.0:
+    if front(s_normals, i, s_border, nx, ny, nz) < 0.0 or front(t_normals, j, t_border, nx, ny, nz) > 0.0:
         return count
     dx, dy, dz = bx - ax, by - ay, bz - az
     gap = nx * dx + ny * dy + nz * dz
-    if gap > reach:
+    if gap > reach or (slope > _LEVEL and gap < tiny):
         return count
     # one edge cannot have come farther into the other surface than the faces beside them lead
     if (
         -gap
         > max(
-            _depth_beside(s_corners, s_normals, i, s_border, nx, ny, nz),
-            _depth_beside(t_corners, t_normals, j, t_border, -nx, -ny, -nz),
+            depth_beside(s_corners, s_normals, i, s_border, nx, ny, nz),
+            depth_beside(t_corners, t_normals, j, t_border, -nx, -ny, -nz),
         )
         + tiny
     ):
@@ -204,9 +144,12 @@ def _edges(i, j, s_triangle, t_triangle, s_corners, s_numbers, s_normals, t_corn
     q = (cosine * du - dv) / (sine * sine)
     if not (-tiny <= p <= u_length + tiny and -tiny <= q <= v_length + tiny):
         return count
-    mark = 2 << 60 | (3 * s_triangle + i) << 30 | (3 * t_triangle + j)
+    if count < rows.tags.shape[0]:
+        ways = rows.ways[count]
+        ways[0], ways[1], ways[2], ways[3], ways[4], ways[5] = ux, uy, uz, vx, vy, vz
+    mark = EDGES << 60 | (3 * s_triangle + i) << 30 | (3 * t_triangle + j)
     return add_row(
-        rows, count, 1, s_numbers[4], 1 if slope <= _EXACT else 0, mark,
+        rows, count, 1, s_numbers[4], EXACT if slope <= _EXACT else (0 if slope <= _LEVEL else COMING), mark,
         ax + p * ux, ay + p * uy, az + p * uz, nx, ny, nz, gap, gap,
     )  # fmt: skip
 
@@ -215,7 +158,7 @@ def _edges(i, j, s_triangle, t_triangle, s_corners, s_numbers, s_normals, t_corn
 def _vertex_by_edge(meshes, mesh, axes, sign, k, corners, numbers, e, e_triangle, e_corners, e_numbers,
                     e_normals, reach, tiny, rows, count):  # fmt: skip
     """Corner k of surface `mesh` nearest to edge e of the other; `sign` is 1 if the edge is the first's."""
-    ax, ay, az, ex, ey, ez, length = _edge(e_corners, e)
+    ax, ay, az, ex, ey, ez, length = edge(e_corners, e)
     x, y, z = corners[0, k] - ax, corners[1, k] - ay, corners[2, k] - az
     along = x * ex + y * ey + z * ez
     if along < -tiny or along > length + tiny:
@@ -226,16 +169,16 @@ def _vertex_by_edge(meshes, mesh, axes, sign, k, corners, numbers, e, e_triangle
         return count
     nx, ny, nz = x / gap, y / gap, z / gap
     border = edge_kind(e_numbers[3], e) == BORDER
-    if _slope_on_arc(e_normals, e, border, ex, ey, ez, nx, ny, nz) > _EXACT:
+    if slope_on_arc(e_normals, e, border, ex, ey, ez, nx, ny, nz) > _EXACT:
         return count
-    if not border and _front(e_normals, e, border, nx, ny, nz) < 0.0:
+    if not border and front(e_normals, e, border, nx, ny, nz) < 0.0:
         return count
-    if _slope_at(meshes, mesh, numbers[k], axes, -nx, -ny, -nz) > _EXACT:
+    if slope_at(meshes, mesh, numbers[k], axes, -nx, -ny, -nz) > _EXACT:
         return count
     mark = (_VERTEX_EDGE if sign > 0.0 else 5 << 60) | (3 * e_triangle + e) << 30 | numbers[k]
     shift = 0.0 if sign > 0.0 else gap
     return add_row(
-        rows, count, 1, e_numbers[4], 1, mark,
+        rows, count, 1, e_numbers[4], EXACT, mark,
         ax + along * ex + shift * nx, ay + along * ey + shift * ny, az + along * ez + shift * nz,
         sign * nx, sign * ny, sign * nz, gap, gap,
     )  # fmt: skip
@@ -251,12 +194,12 @@ def _vertices(meshes, s_mesh, t_mesh, one, axes, i, s_corners, s_numbers, j, t_c
     if gap > reach or gap < tiny:
         return count
     nx, ny, nz = nx / gap, ny / gap, nz / gap
-    if _slope_at(meshes, s_mesh, s_numbers[i], one, nx, ny, nz) > _EXACT:
+    if slope_at(meshes, s_mesh, s_numbers[i], one, nx, ny, nz) > _EXACT:
         return count
-    if _slope_at(meshes, t_mesh, t_numbers[j], axes, -nx, -ny, -nz) > _EXACT:
+    if slope_at(meshes, t_mesh, t_numbers[j], axes, -nx, -ny, -nz) > _EXACT:
         return count
     return add_row(
-        rows, count, 1, s_numbers[4], 1, _VERTICES | s_numbers[i] << 30 | t_numbers[j],
+        rows, count, 1, s_numbers[4], EXACT, _VERTICES | s_numbers[i] << 30 | t_numbers[j],
         x, y, z, nx, ny, nz, gap, gap,
     )  # fmt: skip
 
@@ -267,13 +210,13 @@ def _pair(meshes, s_mesh, t_mesh, s_triangle, t_triangle, axes, reach, tiny, wor
     s_corners, s_numbers, s_normals = work.corners, work.numbers, work.normals[0]
     t_corners, t_numbers, t_normals = work.other_corners, work.other_numbers, work.normals[1]
     nx, ny, nz = s_normals[3, 0], s_normals[3, 1], s_normals[3, 2]
-    _, top = _span(s_corners, nx, ny, nz)
-    low, _ = _span(t_corners, nx, ny, nz)
+    _, top = span(s_corners, nx, ny, nz)
+    low, _ = span(t_corners, nx, ny, nz)
     if low - top > reach:
         return count
     nx, ny, nz = t_normals[3, 0], t_normals[3, 1], t_normals[3, 2]
-    _, top = _span(t_corners, nx, ny, nz)
-    low, _ = _span(s_corners, nx, ny, nz)
+    _, top = span(t_corners, nx, ny, nz)
+    low, _ = span(s_corners, nx, ny, nz)
     if low - top > reach:
         return count
     for axis in range(3):
@@ -287,6 +230,7 @@ def _pair(meshes, s_mesh, t_mesh, s_triangle, t_triangle, axes, reach, tiny, wor
         )
         if t_low - s_high > reach or s_low - t_high > reach:
             return count
+    steep = steepest_coming(reach, min(meshes.grid[s_mesh, 4], meshes.grid[t_mesh, 4]))
     s_flags, t_flags = s_numbers[3], t_numbers[3]
     for j in range(3):
         if t_flags >> (OWN_VERTEX + j) & 1:
@@ -308,7 +252,7 @@ def _pair(meshes, s_mesh, t_mesh, s_triangle, t_triangle, axes, reach, tiny, wor
             if s_edge and t_edge:
                 count = _edges(
                     i, j, s_triangle, t_triangle, s_corners, s_numbers, s_normals, t_corners, t_numbers,
-                    t_normals, reach, tiny, rows, count,
+                    t_normals, reach, steep, tiny, rows, count,
                 )  # fmt: skip
             if s_edge and t_vertex:
                 count = _vertex_by_edge(
@@ -329,7 +273,7 @@ def _pair(meshes, s_mesh, t_mesh, s_triangle, t_triangle, axes, reach, tiny, wor
 
 
 @inner_kernel
-def _turned_box(boxes, at, axes, x, y, z, reach, box):
+def turned_box(boxes, at, axes, x, y, z, reach, box):
     """Bounds of a turned box, `reach` farther on all sides."""
     for k in range(3):
         middle, half = (x if k == 0 else (y if k == 1 else z)), reach
@@ -366,7 +310,7 @@ def _search(meshes, s_mesh, t_mesh, axes, x, y, z, reach, tiny, work, rows, coun
     while depth > 0:
         depth -= 1
         s, t = s_stack[depth], t_stack[depth]
-        _turned_box(meshes.boxes, meshes.first[t_mesh, 3] + t, axes, x, y, z, reach, box)
+        turned_box(meshes.boxes, meshes.first[t_mesh, 3] + t, axes, x, y, z, reach, box)
         t_leaf = t >= t_inner
         if field:
             i_from, i_to, j_from, j_to = cell_range(meshes, s_mesh, box)
@@ -438,5 +382,5 @@ def mesh_mesh_contacts(mesh, x, y, z, axes, other, other_x, other_y, other_z, ot
     count = _search(meshes, mesh, other, turned, dx, dy, dz, reach, tiny, work, rows, 0)
     if count > room:
         return count
-    choose_pair_directions(spots, work.tags, work.plane, count, tiny)
+    choose_pair_directions(rows, count, size, tiny)
     return finish(x, y, z, axes, size, tiny, work, spots, marks, count)

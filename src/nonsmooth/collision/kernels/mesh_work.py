@@ -34,6 +34,7 @@ class MeshWork(NamedTuple):
     frame: np.ndarray  # (9,) of an edge
     disc: np.ndarray  # (10,) see `discs`
     face_disc: np.ndarray  # (10,) the same of the feature that is turned to a patch
+    ways_apart: np.ndarray  # (4, 4) directions in which triangles were out of reach, the solid's height there
     arcs: np.ndarray  # (64, 8) parts of an edge's arc
     peaks: np.ndarray  # (8, 3) best directions of an edge
     box: np.ndarray  # (6,)
@@ -61,6 +62,7 @@ def make_work(hulls: Hulls, capacity: int) -> MeshWork:
         np.zeros(9),
         np.zeros(10),
         np.zeros(10),
+        np.zeros((4, 4)),
         np.zeros((64, 8)),
         np.zeros((8, 3)),
         np.zeros(6),

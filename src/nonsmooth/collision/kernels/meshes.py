@@ -2,7 +2,7 @@
 
 import math
 
-from nonsmooth._jit import inner_kernel, kernel
+from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision.kernels.contact_sets import (
     choose_directions,
     drop_ways_around,
@@ -10,15 +10,16 @@ from nonsmooth.collision.kernels.contact_sets import (
     write_contacts,
 )
 from nonsmooth.collision.kernels.discs import set_disc
+from nonsmooth.collision.kernels.gjk import BEYOND, distance
 from nonsmooth.collision.kernels.height_fields import cell_range, cell_within, is_under
 from nonsmooth.collision.kernels.mesh_features import solid_feature, triangle_rows
 from nonsmooth.collision.kernels.mesh_work import Rows
-from nonsmooth.collision.kernels.solids import Solid, support, to_local
+from nonsmooth.collision.kernels.solids import TRIANGLE, Solid, support, to_local
 from nonsmooth.collision.kernels.surface_arrays import load_triangle, triangle_normal
-from nonsmooth.collision.kernels.trees import next_leaf
+from nonsmooth.collision.kernels.trees import boxes_meet
 
 _TINY = 2.5e-10
-_DIRECTIONS = 4
+_KEPT = 4  # directions in which triangles were out of reach
 
 
 @inner_kernel
@@ -59,42 +60,73 @@ def near_box(corners, box):
 
 
 @inner_kernel
-def _is_far(vertices, triangles, base, at, q, hulls, limit, corners, box):
-    """True if a triangle of a mesh is shown to be out of reach; few arguments, as most triangles end here."""
+def _is_beyond(corners, q, hulls, limit, work):
+    """True if a triangle is farther than `limit` from a solid's core.
+
+    Directions that showed it of other triangles are tried first: `ways_apart` holds them and the lowest
+    height of the solid along each, so that a triangle costs no search on the solid.
+    """
+    ways = work.ways_apart
+    for k in range(_KEPT):
+        if ways[k, 3] - _highest(corners, ways[k, 0], ways[k, 1], ways[k, 2]) > limit:
+            return True
+    ax, ay, az = corners[0, 0], corners[1, 0], corners[2, 0]
     for k in range(3):
-        v = base + triangles[at, k]
-        corners[0, k], corners[1, k], corners[2, k] = vertices[v, 0], vertices[v, 1], vertices[v, 2]
-    return not near_box(corners, box) or beyond(corners, q, hulls, limit)
-
-
-@inner_kernel
-def beyond(corners, q, hulls, limit):
-    """True if a few cheap directions show that a triangle is farther than `limit` from a solid's core."""
+        work.room[0, k], work.room[1, k], work.room[2, k] = (
+            corners[0, k] - ax, corners[1, k] - ay, corners[2, k] - az
+        )  # fmt: skip
+    flat = Solid(TRIANGLE, 0.0, 0.0, 0.0, 0.0, ax, ay, az, work.room, 0)
     x = q.x - (corners[0, 0] + corners[0, 1] + corners[0, 2]) / 3.0
     y = q.y - (corners[1, 0] + corners[1, 1] + corners[1, 2]) / 3.0
     z = q.z - (corners[2, 0] + corners[2, 1] + corners[2, 2]) / 3.0
-    start = 0
-    for _ in range(_DIRECTIONS):
-        length = math.sqrt(x * x + y * y + z * z)
-        if length == 0.0:
-            return False
-        sx, sy, sz, start = support(q, hulls, -x, -y, -z, start)
-        best, most = 0, -math.inf
-        for k in range(3):
-            height = x * corners[0, k] + y * corners[1, k] + z * corners[2, k]
-            if height > most:
-                best, most = k, height
-        wx, wy, wz = sx - corners[0, best], sy - corners[1, best], sz - corners[2, best]
-        if x * wx + y * wy + z * wz > limit * length:
-            return True
-        # on to the point nearest to the origin between the last difference and this one
-        dx, dy, dz = x - wx, y - wy, z - wz
-        square = dx * dx + dy * dy + dz * dz
-        if square == 0.0:
-            return False
-        part = min(1.0, max(0.0, -(wx * dx + wy * dy + wz * dz) / square))
-        x, y, z = wx + part * dx, wy + part * dy, wz + part * dz
-    return False
+    end, _, (nx, ny, nz), apart, _, _, _ = distance(
+        flat, q, hulls, work.direction.hints, work.direction.simplex, 0, x, y, z, 0.0, 0.0, 0.0, limit, limit
+    )
+    if end != BEYOND:
+        return False
+    for k in range(_KEPT - 1, 0, -1):
+        for i in range(4):
+            ways[k, i] = ways[k - 1, i]
+    ways[0, 0], ways[0, 1], ways[0, 2] = nx, ny, nz
+    ways[0, 3] = apart + _highest(corners, nx, ny, nz)
+    return True
+
+
+@inlined_kernel
+def _highest(corners, x, y, z):
+    """Greatest height of a triangle along (x, y, z)."""
+    return max(
+        x * corners[0, 0] + y * corners[1, 0] + z * corners[2, 0],
+        x * corners[0, 1] + y * corners[1, 1] + z * corners[2, 1],
+        x * corners[0, 2] + y * corners[1, 2] + z * corners[2, 2],
+    )
+
+
+@inner_kernel
+def _next_leaf(boxes, first, levels, limit, work, depth):
+    """As `trees.next_leaf`, without boxes that a direction of `ways_apart` shows to be out of reach."""
+    inner, stack, ways = (1 << levels) - 1, work.stack[0], work.ways_apart
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        at = first + node
+        if not boxes_meet(boxes, at, work.box):
+            continue
+        x, y, z = boxes[at, 0] + boxes[at, 3], boxes[at, 1] + boxes[at, 4], boxes[at, 2] + boxes[at, 5]
+        a, b, c = boxes[at, 3] - boxes[at, 0], boxes[at, 4] - boxes[at, 1], boxes[at, 5] - boxes[at, 2]
+        far = False
+        for k in range(_KEPT):
+            nx, ny, nz = ways[k, 0], ways[k, 1], ways[k, 2]
+            top = 0.5 * (nx * x + ny * y + nz * z + abs(nx) * a + abs(ny) * b + abs(nz) * c)
+            if ways[k, 3] - top > limit:
+                far = True
+        if far:
+            continue
+        if node >= inner:
+            return node - inner, depth
+        stack[depth], stack[depth + 1] = 2 * node + 2, 2 * node + 1
+        depth += 2
+    return -1, 0
 
 
 @inner_kernel
@@ -146,23 +178,27 @@ def mesh_contacts(mesh, x, y, z, axes, solid, meshes, hulls, reach, work, spots,
     count = 0
     nothing = (-1, 0, (0.0, 0.0, 0.0, 0.0), 0.0, 0.0)
     kept = nothing
+    work.direction.hints[:] = 0
+    work.ways_apart[:, :3] = 0.0
+    work.ways_apart[:, 3] = -math.inf
     if meshes.shape[mesh, 0] == 0:
         levels = meshes.shape[mesh, 2]
         first, total = meshes.first[mesh, 3], meshes.first[mesh + 1, 1] - meshes.first[mesh, 1]
         base, first_triangle, limit = meshes.first[mesh, 0], meshes.first[mesh, 1], reach + q.radius
-        stack = work.stack[0]
-        stack[0] = 0
-        leaf, depth = next_leaf(meshes.boxes, first, levels, work.box, stack, 1)
+        work.stack[0, 0] = 0
+        leaf, depth = _next_leaf(meshes.boxes, first, levels, limit, work, 1)
         while leaf >= 0:
             for t in range((leaf * total) >> levels, ((leaf + 1) * total) >> levels):
-                if not _is_far(
-                    meshes.vertices, meshes.triangles, base, first_triangle + t, q, hulls, limit,
-                    work.corners, work.box,
-                ):  # fmt: skip
+                for k in range(3):
+                    v = base + meshes.triangles[first_triangle + t, k]
+                    work.corners[0, k], work.corners[1, k], work.corners[2, k] = (
+                        meshes.vertices[v, 0], meshes.vertices[v, 1], meshes.vertices[v, 2]
+                    )  # fmt: skip
+                if near_box(work.corners, work.box) and not _is_beyond(work.corners, q, hulls, limit, work):
                     count, kept = _visit(
                         meshes, mesh, t, kept, q, hulls, reach, tiny, size, work, rows, count
                     )
-            leaf, depth = next_leaf(meshes.boxes, first, levels, work.box, stack, depth)
+            leaf, depth = _next_leaf(meshes.boxes, first, levels, limit, work, depth)
     else:
         i_from, i_to, j_from, j_to = cell_range(meshes, mesh, work.box)
         sunk = is_under(meshes, mesh, q.x, q.y, q.z)  # then the surface may be out of reach above
@@ -174,7 +210,7 @@ def mesh_contacts(mesh, x, y, z, axes, solid, meshes, hulls, reach, work, spots,
                         load_triangle(meshes, mesh, t, work.corners, work.numbers)
                         if not sunk and (
                             not near_box(work.corners, work.box)
-                            or beyond(work.corners, q, hulls, reach + q.radius)
+                            or _is_beyond(work.corners, q, hulls, reach + q.radius, work)
                         ):
                             continue
                         count, kept = _visit(

@@ -3,9 +3,14 @@
 import math
 
 from nonsmooth._jit import inner_kernel
-from nonsmooth.collision.kernels.contact_sets import NEARLY
+from nonsmooth.collision.kernels.contact_sets import COMING, NEARLY
 
 _OPEN, _DROPPED, _KEPT = 0, 1, 2
+EXACT = 1  # third tag of a direction that holds
+_DEEP = 1e-3  # part of the size from which on other contacts may show that edges do not overlap
+_MOST = 16  # edges that may come to touch
+_BESIDE = 5e-6  # part of the size by which a new direction may move a point along its face or edge
+FACE_OF_FIRST, FACE_OF_SECOND, EDGES = 0, 1, 2  # first bits of marks: a vertex on a face, edges that cross
 
 
 @inner_kernel
@@ -19,14 +24,15 @@ def _together(spots, i, j, tiny):
 
 
 @inner_kernel
-def choose_pair_directions(spots, tags, plane, count, tiny):
+def choose_pair_directions(rows, count, size, tiny):
     """Give rows the direction of an exact one (tag 2) near by; rows without one are dropped."""
+    spots, tags = rows.spots, rows.tags
     for i in range(count):
         tags[i, 3] = _OPEN
     while True:
         best = -1
         for i in range(count):
-            if tags[i, 3] == _OPEN and tags[i, 2] == 1 and (best < 0 or spots[i, 6] < spots[best, 6]):
+            if tags[i, 3] == _OPEN and tags[i, 2] == EXACT and (best < 0 or spots[i, 6] < spots[best, 6]):
                 best = i
         if best < 0:
             break
@@ -36,23 +42,75 @@ def choose_pair_directions(spots, tags, plane, count, tiny):
             for i in range(count):
                 if (
                     tags[i, 3] == _OPEN
-                    and tags[i, 2] == 1
+                    and tags[i, 2] == EXACT
                     and spots[i, 6] > spots[lead, 6]
                     and _is_lowest(spots, tags, i, best, count, tiny)
                 ):
                     lead = i
-        nx, ny, nz = spots[lead, 3], spots[lead, 4], spots[lead, 5]
+        direction = spots[lead, 3], spots[lead, 4], spots[lead, 5]
         most = spots[lead, 6]
         for i in range(count):
-            if tags[i, 3] == _OPEN and (i == best or _together(spots, best, i, tiny)):
-                along = nx * spots[i, 3] + ny * spots[i, 4] + nz * spots[i, 5]
-                tags[i, 3] = _KEPT
-                plane[i, 3] = most
-                spots[i, 6] *= along
-                spots[i, 3], spots[i, 4], spots[i, 5] = nx, ny, nz
+            if (
+                tags[i, 3] == _OPEN
+                and tags[i, 2] != COMING
+                and (i == best or _together(spots, best, i, tiny))
+            ):
+                rows.plane[i, 3] = most
+                if i == lead or _turn_row(rows, i, direction, size, tiny) or tags[i, 2] == EXACT:
+                    tags[i, 3] = _KEPT
+                elif rows.marks[i] >> 60 != EDGES:
+                    tags[i, 3] = _KEPT  # along the normal of its face
+                else:
+                    tags[i, 3] = _DROPPED
+    for i in range(count):
+        if tags[i, 3] == _OPEN and tags[i, 2] != COMING:
+            tags[i, 3] = _DROPPED
+        elif tags[i, 2] == EXACT and rows.marks[i] >> 60 == EDGES and spots[i, 6] < -_DEEP * size:
+            tags[i, 2] = 0
+    _keep_nearest_coming(spots, tags, count)
+
+
+@inner_kernel
+def _keep_nearest_coming(spots, tags, count):
+    """Keep the nearest of the edges that may come to touch."""
+    for _ in range(_MOST):
+        best = -1
+        for i in range(count):
+            if tags[i, 3] == _OPEN and (best < 0 or spots[i, 6] < spots[best, 6]):
+                best = i
+        if best < 0:
+            return
+        tags[best, 3] = _KEPT
     for i in range(count):
         if tags[i, 3] == _OPEN:
             tags[i, 3] = _DROPPED
+
+
+@inner_kernel
+def _turn_row(rows, i, direction, size, tiny):
+    """Give row i another direction: its points slide along their face or edges until they lie along it.
+
+    False if they would leave these, or are a vertex and the nearest point to it: the row stays as it is.
+    """
+    spot = rows.spots[i]
+    nx, ny, nz = direction
+    along = nx * spot[3] + ny * spot[4] + nz * spot[5]
+    gap = spot[6] / along
+    x, y, z = gap * nx - spot[6] * spot[3], gap * ny - spot[6] * spot[4], gap * nz - spot[6] * spot[5]
+    what = rows.marks[i] >> 60
+    if what > EDGES or x * x + y * y + z * z > (_BESIDE * size + tiny) ** 2:
+        return False
+    if what == FACE_OF_FIRST:
+        spot[0], spot[1], spot[2] = spot[0] - x, spot[1] - y, spot[2] - z
+    elif what == EDGES:
+        # (x, y, z) is q v - p u for the unit vectors u, v along both edges
+        u, v = rows.ways[i, :3], rows.ways[i, 3:]
+        cosine = u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
+        on_u, on_v = u[0] * x + u[1] * y + u[2] * z, v[0] * x + v[1] * y + v[2] * z
+        p = (cosine * on_v - on_u) / (1.0 - cosine * cosine)
+        spot[0], spot[1], spot[2] = spot[0] + p * u[0], spot[1] + p * u[1], spot[2] + p * u[2]
+    spot[3], spot[4], spot[5], spot[6] = nx, ny, nz, gap
+    return True
 
 
 @inner_kernel

@@ -1,11 +1,23 @@
 """Solids of the shapes of a scene, seen from a point near a pair."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from nonsmooth._jit import inlined_kernel
 from nonsmooth.collision.kernels.solids import CAPSULE, SPHERE, Solid
 
 BODY, KIND, MATERIAL, PIECE = 0, 1, 2, 3  # columns of tags
+
+
+class Place(NamedTuple):
+    """A mesh or a height field: its row among the surfaces, position and axes."""
+
+    piece: int
+    x: float
+    y: float
+    z: float
+    axes: np.ndarray
 
 
 @inlined_kernel
@@ -27,6 +39,12 @@ def solid_of(shapes, s, centre, axes, x, y, z):
         axes[s],
         np.int64(shapes.tags[s, PIECE]),
     )
+
+
+@inlined_kernel
+def place_of(shapes, s, centre, axes):
+    """Where shape s, a mesh or a height field, is."""
+    return Place(np.int64(shapes.tags[s, PIECE]), centre[s, 0], centre[s, 1], centre[s, 2], axes[s])
 
 
 @inlined_kernel

@@ -23,7 +23,9 @@ class Meshes(NamedTuple):
     """All distinct meshes and height fields, one after the other."""
 
     first: np.ndarray  # (g + 1, 6) int64: first vertex, triangle, ring entry, node, height, flag
-    shape: np.ndarray  # (g, 3) int64: points of a height field along x and y (0 for a mesh); tree levels
+    shape: (
+        np.ndarray
+    )  # (g, 4) int64: points of a height field along x and y (0 for a mesh); tree levels; closed
     grid: np.ndarray  # (g, 5): a height field's spacing along x and y, place of its first point; the size
     vertices: np.ndarray  # (V, 3)
     triangles: np.ndarray  # (T, 3) int32: vertices, counterclockwise seen from outside, in the tree's order
@@ -42,6 +44,12 @@ class Meshes(NamedTuple):
 def is_field(meshes, mesh):
     """True for a height field."""
     return meshes.shape[mesh, 0] > 0
+
+
+@inner_kernel
+def is_closed(meshes, mesh):
+    """True for a mesh without borders: it bounds a solid."""
+    return meshes.shape[mesh, 3] > 0
 
 
 @inner_kernel

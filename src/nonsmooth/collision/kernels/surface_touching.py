@@ -6,11 +6,17 @@ from typing import NamedTuple
 import numpy as np
 
 from nonsmooth._jit import inner_kernel, kernel
+from nonsmooth.collision.kernels.coming_vertices import (
+    Approach,
+    add_coming_on_solid,
+    add_coming_on_surfaces,
+)
 from nonsmooth.collision.kernels.fast_pairs import left_out
 from nonsmooth.collision.kernels.half_spaces import plane_vertices
+from nonsmooth.collision.kernels.inside_meshes import solid_inside, surface_inside
 from nonsmooth.collision.kernels.mesh_pairs import mesh_mesh_contacts
 from nonsmooth.collision.kernels.meshes import mesh_contacts
-from nonsmooth.collision.kernels.placing import BODY, KIND, PIECE, moved, solid_of
+from nonsmooth.collision.kernels.placing import BODY, KIND, PIECE, moved, place_of, solid_of
 from nonsmooth.collision.kernels.solids import HALF_SPACE, HEIGHT_FIELD, MESH
 from nonsmooth.collision.kernels.touching import keep_counting, pull_back
 
@@ -24,20 +30,6 @@ class Outlines(NamedTuple):
 
     first: np.ndarray  # (g + 1,) int64
     vertices: np.ndarray  # (V, 3)
-
-
-@inner_kernel
-def _surface_contacts(surface, s, shapes, meshes, hulls, centre, axes, reach, work, spots, marks):
-    """Contacts of a surface and another shape, normals out of the surface; their number."""
-    x, y, z = centre[surface, 0], centre[surface, 1], centre[surface, 2]
-    piece = shapes.tags[surface, PIECE]
-    if shapes.tags[s, KIND] in (MESH, HEIGHT_FIELD):
-        return mesh_mesh_contacts(
-            piece, x, y, z, axes[surface], shapes.tags[s, PIECE], centre[s, 0], centre[s, 1], centre[s, 2],
-            axes[s], meshes, reach, work, spots, marks,
-        )  # fmt: skip
-    solid = solid_of(shapes, s, centre, axes, 0.0, 0.0, 0.0)
-    return mesh_contacts(piece, x, y, z, axes[surface], solid, meshes, hulls, reach, work, spots, marks)
 
 
 @inner_kernel
@@ -85,6 +77,55 @@ def _swept_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, rea
     return 0, t
 
 
+@inner_kernel
+def _surface_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, work, spots, marks):
+    """Contacts of a surface and another shape, normals out of the surface: their number, and the part of the
+    step after which they meet, 0 if they are within the margin.
+    """
+    place = place_of(shapes, surface, centre, axes)
+    body, other_body = shapes.tags[surface, BODY], shapes.tags[s, BODY]
+    reach, part = motion.reach[body] + motion.reach[other_body], 0.0
+    approach = Approach(motion, np.int64(body), np.int64(other_body), reach)
+    if shapes.tags[s, KIND] in (MESH, HEIGHT_FIELD):
+        other = place_of(shapes, s, centre, axes)
+        count = mesh_mesh_contacts(
+            place.piece, place.x, place.y, place.z, place.axes, other.piece, other.x, other.y, other.z,
+            other.axes, meshes, reach, work, spots, marks,
+        )  # fmt: skip
+        if count == 0:
+            return surface_inside(place, other, meshes, work, spots, marks), part
+        if count <= spots.shape[0]:
+            count = add_coming_on_surfaces(place, other, approach, meshes, work, spots, marks, count)
+        return count, part
+    solid = solid_of(shapes, s, centre, axes, 0.0, 0.0, 0.0)
+    count = mesh_contacts(
+        place.piece, place.x, place.y, place.z, place.axes, solid, meshes, hulls, reach, work, spots, marks
+    )
+    if count == 0:
+        return solid_inside(place, solid, meshes, hulls, work, spots, marks), part
+    if count > spots.shape[0]:
+        return count, part
+    nearest = spots[0, 6]
+    for k in range(1, count):
+        nearest = min(nearest, spots[k, 6])
+    shift = 0.0, 0.0, 0.0
+    if nearest > motion.margin and left_out(motion, surface, s, body, other_body):
+        return 0, part
+    if nearest > motion.margin:
+        count, part = _swept_contacts(
+            surface, s, shapes, meshes, hulls, centre, axes, motion, reach, work, spots, marks
+        )
+        d = motion.displacement
+        shift = (
+            part * (d[other_body, 0] - d[body, 0]),
+            part * (d[other_body, 1] - d[body, 1]),
+            part * (d[other_body, 2] - d[body, 2]),
+        )
+    if 0 < count <= spots.shape[0]:
+        count = add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spots, marks, count)
+    return count, part
+
+
 @kernel
 def touch_surfaces(
     pairs, begin, shapes, meshes, outlines, hulls, centre, axes, motion, work, spots, marks, out, parts, found
@@ -97,7 +138,8 @@ def touch_surfaces(
     for i in range(begin, pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         surface, s, sign, part = a, b, 1.0, 0.0
-        if shapes.tags[a, KIND] not in (MESH, HEIGHT_FIELD):
+        # of a mesh and a height field, the mesh is the second
+        if shapes.tags[a, KIND] not in (MESH, HEIGHT_FIELD) or shapes.tags[b, KIND] == HEIGHT_FIELD:
             surface, s, sign = b, a, -1.0
         reach = motion.reach[shapes.tags[a, BODY]] + motion.reach[shapes.tags[b, BODY]]
         if shapes.tags[s, KIND] == HALF_SPACE:
@@ -115,20 +157,9 @@ def touch_surfaces(
                 spots[k, 2] += z
             sign = -sign
         else:
-            count = _surface_contacts(
-                surface, s, shapes, meshes, hulls, centre, axes, reach, work, spots, marks
+            count, part = _surface_contacts(
+                surface, s, shapes, meshes, hulls, centre, axes, motion, work, spots, marks
             )
-            if 0 < count <= spots.shape[0] and shapes.tags[s, KIND] not in (MESH, HEIGHT_FIELD):
-                nearest = spots[0, 6]
-                for k in range(1, count):
-                    nearest = min(nearest, spots[k, 6])
-                body_a, body_b = shapes.tags[a, BODY], shapes.tags[b, BODY]
-                if nearest > motion.margin and left_out(motion, a, b, body_a, body_b):
-                    count = 0
-                elif nearest > motion.margin:
-                    count, part = _swept_contacts(
-                        surface, s, shapes, meshes, hulls, centre, axes, motion, reach, work, spots, marks
-                    )
         if count > spots.shape[0]:
             return i, found, count
         after = keep_counting(count, a, b, sign, part, shapes, motion, spots, marks, out, parts, found)
