@@ -63,8 +63,8 @@ def near_box(corners, box):
 def _is_beyond(corners, q, hulls, limit, work):
     """True if a triangle is farther than `limit` from a solid's core.
 
-    Directions that showed it of other triangles are tried first: `ways_apart` holds them and the solid's lowest
-    height along each, so that a triangle costs no search on the solid.
+    Directions that showed it of other triangles are tried first: `ways_apart` holds them and the solid's
+    lowest height along each, so that a triangle costs no search on the solid.
     """
     ways = work.ways_apart
     for k in range(_KEPT):
