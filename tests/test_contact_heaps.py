@@ -64,7 +64,10 @@ def test_contacts_of_heaps_pass(kinds: tuple[str, ...], floor: str) -> None:
 
 
 def fast_over_a_surface(kind: str, surface: str) -> tuple[System, np.ndarray]:
-    """A body that is farther from a surface than the margin and meets it within the step."""
+    """A body that is farther from a surface than the margin and meets it within the step.
+
+    It moves by less than half of its inner radius: the ways of faster ones are followed after the step.
+    """
     random, system = np.random.default_rng(5), System()
     grid = np.linspace(-1.0, 1.0, 9)
     heights = 0.1 * random.uniform(size=(9, 9))
@@ -77,7 +80,9 @@ def fast_over_a_surface(kind: str, surface: str) -> tuple[System, np.ndarray]:
         triangles = np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3)
         system.add_mesh(np.stack([x, y, heights], axis=-1).reshape(-1, 3), triangles, fixed=True)
     add(system, kind, random, density=1000.0, position=(0.05, 0.1, 0.6), orientation=random.normal(size=4))
-    return system, np.array([[0.0, 0.0, 0.0], [0.1, -0.05, -0.7]])
+    for _ in range(30):
+        system.position[1, 2] -= system.distance(0, 1).gap - 0.012
+    return system, np.array([[0.0, 0.0, 0.0], [0.004, -0.002, -0.025]])
 
 
 @pytest.mark.parametrize("surface", ["field", "mesh"])
