@@ -32,7 +32,7 @@ from nonsmooth.collision.kernels.check_balls import check_balls, find_missing_ba
 from nonsmooth.collision.kernels.check_contacts import check_convex
 from nonsmooth.collision.kernels.check_missing import find_missing
 from nonsmooth.collision.kernels.check_surfaces import check_surfaces
-from nonsmooth.collision.withheld import REASONS, SWEPT, Withheld
+from nonsmooth.collision.withheld import REASONS, SWEPT, Withheld, led_bodies
 from nonsmooth.errors import OptionError
 from nonsmooth.model.shapes import HALF_SPACE, SPHERE
 from nonsmooth.model.system import System
@@ -158,6 +158,7 @@ class ContactChecker:
         self._scene, self._work = make_scene(table)
         self._surfaces = make_surfaces(table)
         self._count, self._bodies = len(table), system.count
+        self._led = led_bodies(system)
         self._round = bool(np.isin(table.kind, (SPHERE, HALF_SPACE)).all())
         fixed = np.asarray(system.fixed)[table.body]
         # All fixed bodies are one group; half-spaces never touch each other.
@@ -270,24 +271,28 @@ class ContactChecker:
     ) -> tuple[kernels.Rows, kernels.Rows]:
         """The rows with the parts of the step until the shapes meet; the same as they are at that time.
 
-        With a surface, the other shape goes the whole way between the two and the point, in the middle, half
-        of it. The gap changes by the way along the normal.
+        With a surface, the other shape goes the whole way between the two, and so does the point if it is on
+        it; in the middle, half of it. The gap changes by the way along the normal.
         """
         swept = np.flatnonzero(withheld.reason == SWEPT)
         if len(swept) == 0:
             return rows, rows
-        keys, first = np.unique(self._keys(withheld.shapes[swept]), return_index=True)
+        keys, once = np.unique(self._keys(withheld.shapes[swept]), return_index=True)
         own = self._keys(rows.shapes)
         at = np.minimum(np.searchsorted(keys, own), len(keys) - 1)
-        part = np.where(keys[at] == own, withheld.part[swept[first[at]]], 0.0)
+        part = np.where(keys[at] == own, withheld.part[swept[once[at]]], 0.0)
         moves = self._still if displacement is None else displacement
         between = moves[self._scene.body[rows.shapes[:, 1]]] - moves[self._scene.body[rows.shapes[:, 0]]]
         way = part[:, None] * between
         # a surface comes first or second
-        sign = np.where(self._surfaces.of_shape[rows.shapes[:, 0]] >= 0, 1.0, -1.0)[:, None]
+        first = self._surfaces.of_shape[rows.shapes[:, 0]] >= 0
+        sign = np.where(first, 1.0, -1.0)[:, None]
+        led = self._led[self._scene.body[rows.shapes]]
+        ahead = np.where(first, led[:, 0], led[:, 1]), np.where(first, led[:, 1], led[:, 0])
+        with_other = 0.5 + 0.5 * (ahead[0].astype(float) - ahead[1])[:, None]
         gap = rows.gap + np.einsum("ij,ij->i", rows.normal, way)
         rows = rows._replace(part=part, way=sign * way)
-        return rows, rows._replace(point=rows.point + 0.5 * rows.way, gap=gap)
+        return rows, rows._replace(point=rows.point + with_other * rows.way, gap=gap)
 
     def _pairs(
         self,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nonsmooth.collision import _placement_kernels as placement
 from nonsmooth.collision._broad_phase_kernels import drop_ignored
@@ -18,7 +17,7 @@ from nonsmooth.collision.kernels.covering import Course
 from nonsmooth.collision.kernels.fast_pairs import any_fast, followed
 from nonsmooth.collision.narrow_phase import NarrowPhase
 from nonsmooth.collision.seams import Seams, has_seams
-from nonsmooth.collision.withheld import Withheld
+from nonsmooth.collision.withheld import Withheld, led_bodies
 from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.model.shapes import HALF_SPACE
 from nonsmooth.model.system import System
@@ -54,7 +53,7 @@ class Detector:
             if len(ignored)
             else None
         )
-        self._led = system.fixed | _jointed(system)
+        self._led = led_bodies(system)
         self._hasty = np.zeros(self._bodies, dtype=bool)
         self._least = self._narrow.least_radii(self._bodies)
         tell_of_crossings(system)
@@ -157,11 +156,3 @@ class Detector:
         row = placement.first_not_finite(values.reshape(len(values), math.prod(shape[1:])))
         if row >= 0:
             raise ProblemError(f"{name} of body {row} is {values[row]}: every number must be finite.")
-
-
-def _jointed(system: System) -> NDArray[np.bool_]:
-    """Which bodies (n,) have joints."""
-    mask = np.zeros(system.count, dtype=bool)
-    pairs = np.asarray(system.joints.table.rows.bodies)
-    mask[pairs[pairs >= 0]] = True
-    return mask

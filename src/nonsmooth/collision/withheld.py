@@ -8,9 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.collision.contacts import Contacts, Floats
+from nonsmooth.model.system import System
 
 SEAM, SWEPT = 1, 2
 REASONS = {SEAM: "seam", SWEPT: "swept"}
+
+
+def led_bodies(system: System) -> NDArray[np.bool_]:
+    """Which bodies (n,) are fixed or have joints.
+
+    The point of a swept contact is where it is now on the body that is not among them, else in the middle.
+    """
+    mask = np.array(system.fixed, dtype=bool)
+    pairs = np.asarray(system.joints.table.rows.bodies)
+    mask[pairs[pairs >= 0]] = True
+    return mask
 
 
 @dataclass(frozen=True)
@@ -18,7 +30,7 @@ class Withheld:
     """w contacts that are withheld, or whose normal is changed, on purpose.
 
     SEAM: an edge or side that is hidden by a neighbour which the moving shape touches. SWEPT: the contact
-    is reported, with the normal of the time of impact.
+    is reported, with the normal of the time of impact and its point taken back, see `led_bodies`.
     """
 
     shapes: NDArray[np.int32]

@@ -63,8 +63,8 @@ def near_box(corners, box):
 def _is_beyond(corners, q, hulls, limit, work):
     """True if a triangle is farther than `limit` from a solid's core.
 
-    Directions that showed it of other triangles are tried first: `ways_apart` holds them and the solid's
-    lowest height along each, so that a triangle costs no search on the solid.
+    Directions that showed it of other triangles are tried first: `ways_apart` holds them and the lowest
+    height of the solid along each, so that a triangle costs no search on the solid.
     """
     ways = work.ways_apart
     for k in range(_KEPT):
@@ -218,7 +218,7 @@ def mesh_contacts(mesh, x, y, z, axes, solid, meshes, hulls, reach, work, spots,
                         )
     if count > room:
         return count
-    choose_directions(spots, work.tags, work.plane, count, q.radius, tiny)
+    choose_directions(rows, count, q.radius, tiny)
     return finish(x, y, z, axes, size, tiny, work, spots, marks, count)
 
 
