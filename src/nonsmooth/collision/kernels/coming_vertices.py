@@ -33,6 +33,7 @@ from nonsmooth.collision.kernels.surface_arrays import (
     triangle_normal,
     vertex,
 )
+from nonsmooth.collision.kernels.touching import pull_back
 from nonsmooth.collision.kernels.trees import boxes_meet, next_leaf
 
 _SAME = 1e-5  # part of the size within which a contact is at a vertex
@@ -163,6 +164,8 @@ def add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spot
     the number is greater than the rows of `spots`, nothing of use is written.
     """
     sx, sy, sz = shift
+    led = approach.motion.led
+    part = pull_back(led[approach.body], led[approach.other])
     there = place_solid(moved(solid, sx, sy, sz), place.x, place.y, place.z, place.axes, work)
     mesh, axes, reach = place.piece, place.axes, approach.reach
     size = min(meshes.grid[mesh, 4], set_box(there, hulls, reach, work.box))
@@ -218,8 +221,7 @@ def add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spot
             if not over:
                 continue
             x, y, z = to_world(axes, x, y, z)
-            # contacts of shapes that meet later lie half of the way back
-            x, y, z = x + place.x - 0.5 * sx, y + place.y - 0.5 * sy, z + place.z - 0.5 * sz
+            x, y, z = x + place.x - part * sx, y + place.y - part * sy, z + place.z - part * sz
             half = 0.5 * back
             x, y, z = x + half * nx, y + half * ny, z + half * nz
             if not _is_known(spots, min(count, spots.shape[0]), 1.0, x, y, z, nx, ny, nz, _SAME * size):

@@ -42,3 +42,15 @@ def is_under(meshes, mesh, x, y, z):
     a, b, c, d = h[at], h[at + ny], h[at + ny + 1], h[at + 1]  # (0, 0), (1, 0), (1, 1), (0, 1)
     height = a + u * (b - a) + v * (c - b) if u >= v else a + u * (c - d) + v * (d - a)
     return z <= height
+
+
+@inner_kernel
+def triangle_over(meshes, mesh, x, y):
+    """Triangle of a height field above or below a place of its grid."""
+    nx, ny = meshes.shape[mesh, 0], meshes.shape[mesh, 1]
+    u, v = (
+        (x - meshes.grid[mesh, 2]) / meshes.grid[mesh, 0],
+        (y - meshes.grid[mesh, 3]) / meshes.grid[mesh, 1],
+    )
+    i, j = min(int(u), nx - 2), min(int(v), ny - 2)
+    return 2 * (i * (ny - 1) + j) + (0 if u - i >= v - j else 1)

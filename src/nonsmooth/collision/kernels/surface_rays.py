@@ -3,7 +3,7 @@
 import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
-from nonsmooth.collision.kernels.height_fields import is_under
+from nonsmooth.collision.kernels.height_fields import is_under, triangle_over
 from nonsmooth.collision.kernels.solids import to_local, to_world
 from nonsmooth.collision.kernels.surface_arrays import corner, triangle_normal, vertex
 from nonsmooth.collision.kernels.surface_depth import depth_in_mesh
@@ -149,22 +149,10 @@ def _hit_mesh(meshes, mesh, o, d, limit, closed, work, known):
 
 
 @inner_kernel
-def _triangle_over(meshes, mesh, x, y):
-    """Triangle of a height field above or below a place of its grid."""
-    nx, ny = meshes.shape[mesh, 0], meshes.shape[mesh, 1]
-    u, v = (
-        (x - meshes.grid[mesh, 2]) / meshes.grid[mesh, 0],
-        (y - meshes.grid[mesh, 3]) / meshes.grid[mesh, 1],
-    )
-    i, j = min(int(u), nx - 2), min(int(v), ny - 2)
-    return 2 * (i * (ny - 1) + j) + (0 if u - i >= v - j else 1)
-
-
-@inner_kernel
 def _hit_field(meshes, mesh, o, d, limit):
     """The same for a height field, solid below."""
     if is_under(meshes, mesh, o[0], o[1], o[2]):
-        nx, ny, nz = triangle_normal(meshes, mesh, _triangle_over(meshes, mesh, o[0], o[1]))
+        nx, ny, nz = triangle_normal(meshes, mesh, triangle_over(meshes, mesh, o[0], o[1]))
         return 0.0, nx, ny, nz
     triangle, along = _in_field(meshes, mesh, o, d, limit)
     if triangle < 0:
