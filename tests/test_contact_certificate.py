@@ -16,7 +16,9 @@ from nonsmooth.errors import OptionError
 from nonsmooth.model import quaternions
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import ConvexHull
+from nonsmooth.model.system import System
 
+NO_JOINTS = System().joints
 SPHERE, HALF_SPACE, BOX, CAPSULE, CYLINDER, ELLIPSOID, CONVEX_HULL, MESH, HEIGHT_FIELD, CONE = range(10)
 MARGIN = 1e-3
 
@@ -90,6 +92,7 @@ def system_of(*pieces: Piece, bodies: Any = None, fixed: Any = (), ignored: Any 
     still = np.zeros(count, dtype=bool)
     still[list(fixed)] = True
     return SimpleNamespace(
+        joints=NO_JOINTS,
         shapes=table,
         count=count,
         fixed=still,

@@ -2,8 +2,8 @@
 
 All fifteen axes are tried. If a face has the largest separation and realises it, the other box's most opposed
 face is clipped by its side walls (Sutherland and Hodgman): each corner of what is left is a contact, with
-the mark that the kernels for convex solids give it. Edges that cross and corners that are nearest are left
-to those kernels.
+the mark that the kernels for convex solids give it. Edges that cross at one place are one contact. All else,
+such as corners that are nearest and edges along one another, is left to those kernels.
 """
 
 import math
@@ -19,6 +19,8 @@ TIE = 2e-10
 _DEEP = 0.02  # part of the smaller box from which on an overlap is left to the general method
 _BESIDE = 1e-6  # part of the smaller box up to which a gap may be that of two corners
 _PARALLEL = 1e-7  # sine below which edges have no direction across both
+_BESIDE_SINE = 1e-3  # sine below which edges that cross may touch along their length
+_AT_END = 1e-4  # part of the smaller box from a corner within which a crossing is left to the general method
 _SLACK = 4e-6  # part of the size within which a corner of a flat box lies on a wall: equal boxes keep theirs
 _FLAT = 1.0 - 1e-8  # cosine between faces that lie flat on one another
 _LEAST_SLOPE = 0.7  # cosine between the faces up to which a clipped face is the one that lies on the other
@@ -30,25 +32,11 @@ def _along(axes, p, i, x, y, z):
 
 
 @inlined_kernel
-def _extent(axes, size, p, x, y, z):
-    """Half the width of box p in the direction (x, y, z)."""
-    return (
-        size[p, 0] * abs(_along(axes, p, 0, x, y, z))
-        + size[p, 1] * abs(_along(axes, p, 1, x, y, z))
-        + size[p, 2] * abs(_along(axes, p, 2, x, y, z))
-    )
-
-
-@inlined_kernel
-def _edge_axis(axes, p, i, q, j):
-    """Unit vector across axis i of p and axis j of q, and the sine between them."""
-    x = axes[p, 1, i] * axes[q, 2, j] - axes[p, 2, i] * axes[q, 1, j]
-    y = axes[p, 2, i] * axes[q, 0, j] - axes[p, 0, i] * axes[q, 2, j]
-    z = axes[p, 0, i] * axes[q, 1, j] - axes[p, 1, i] * axes[q, 0, j]
-    sine = math.sqrt(x * x + y * y + z * z)
-    if sine > _PARALLEL:
-        return x / sine, y / sine, z / sine, sine
-    return 0.0, 0.0, 0.0, 0.0
+def _turned(axes, p, q, r):
+    """Axes of q as p sees them: r[i, j] is the product of axis i of p and axis j of q."""
+    for i in range(3):
+        for j in range(3):
+            r[i, j] = _along(axes, p, i, axes[q, 0, j], axes[q, 1, j], axes[q, 2, j])
 
 
 @inlined_kernel
@@ -224,6 +212,91 @@ def _over_edge(base, face, size, centre, axes, spot, small):
     return False
 
 
+@inlined_kernel
+def _rise(base, i, start, other, j, far, size, axes, nx, ny, nz):
+    """How much the gap grows from a crossing along edge i of `base` to the next corner of what faces share.
+
+    The crossing is at `start` on that edge and at `far` on edge j of `other`, whose face next to it, the one
+    more along n (from `base` to `other`), falls away.
+    """
+    f, k = (j + 1) % 3, (j + 2) % 3
+    if abs(_along(axes, other, f, nx, ny, nz)) < abs(_along(axes, other, k, nx, ny, nz)):
+        f, k = k, f
+    ex, ey, ez = axes[base, 0, i], axes[base, 1, i], axes[base, 2, i]
+    slope = _along(axes, other, f, ex, ey, ez) / _along(axes, other, f, nx, ny, nz)
+    x, y, z = ex - slope * nx, ey - slope * ny, ez - slope * nz
+    over, beside = _along(axes, other, k, x, y, z), _along(axes, other, j, x, y, z)
+    # the edge is the one farthest against n: its face lies along n
+    way = 1.0 if over * _along(axes, other, k, nx, ny, nz) > 0.0 else -1.0
+    length = size[base, i] - way * start
+    if abs(over) * length > 2.0 * size[other, k]:
+        length = 2.0 * size[other, k] / abs(over)
+    left = size[other, j] - (far if way * beside > 0.0 else -far)
+    if abs(beside) * length > left:
+        length = left / abs(beside)
+    return abs(slope) * length
+
+
+@inlined_kernel
+def _corners_of_edge(axes, p, i, sign, nx, ny, nz):
+    """Corners at the ends of the edge along axis i of box p that is farthest along sign · n."""
+    corner = 0
+    for k in range(3):
+        if k != i and sign * _along(axes, p, k, nx, ny, nz) > 0.0:
+            corner |= 1 << k
+    return corner, corner | (1 << i)
+
+
+@inner_kernel
+def _cross_edges(p, i, q, j, separation, size, centre, axes, small, reach, spots, marks):
+    """The contact where edge i of box p crosses edge j of q; `UNDECIDED` if it may not be alone."""
+    x = axes[p, 1, i] * axes[q, 2, j] - axes[p, 2, i] * axes[q, 1, j]
+    y = axes[p, 2, i] * axes[q, 0, j] - axes[p, 0, i] * axes[q, 2, j]
+    z = axes[p, 0, i] * axes[q, 1, j] - axes[p, 1, i] * axes[q, 0, j]
+    dx, dy, dz = centre[q, 0] - centre[p, 0], centre[q, 1] - centre[p, 1], centre[q, 2] - centre[p, 2]
+    sine = math.sqrt(x * x + y * y + z * z)
+    if sine < _BESIDE_SINE:
+        return UNDECIDED
+    length = sine if x * dx + y * dy + z * dz >= 0.0 else -sine
+    nx, ny, nz = x / length, y / length, z / length
+    # middles of both edges, from the centre of p
+    px = py = pz = 0.0
+    qx, qy, qz = dx, dy, dz
+    for k in range(3):
+        if k != i:
+            to = math.copysign(size[p, k], _along(axes, p, k, nx, ny, nz))
+            px, py, pz = px + to * axes[p, 0, k], py + to * axes[p, 1, k], pz + to * axes[p, 2, k]
+        if k != j:
+            to = -math.copysign(size[q, k], _along(axes, q, k, nx, ny, nz))
+            qx, qy, qz = qx + to * axes[q, 0, k], qy + to * axes[q, 1, k], qz + to * axes[q, 2, k]
+    wx, wy, wz = qx - px, qy - py, qz - pz
+    along_p, along_q = _along(axes, p, i, wx, wy, wz), _along(axes, q, j, wx, wy, wz)
+    cosine = _along(axes, p, i, axes[q, 0, j], axes[q, 1, j], axes[q, 2, j])
+    at_p = (along_p - cosine * along_q) / (sine * sine)
+    at_q = (cosine * along_p - along_q) / (sine * sine)
+    near = _AT_END * small
+    if abs(at_p) > size[p, i] - near or abs(at_q) > size[q, j] - near:
+        return UNDECIDED
+    # alone if the faces next to the edges are out of reach where they end
+    least = min(
+        _rise(p, i, at_p, q, j, at_q, size, axes, nx, ny, nz),
+        _rise(q, j, at_q, p, i, at_p, size, axes, -nx, -ny, -nz),
+    )
+    if separation + least <= reach + near:
+        return UNDECIDED
+    half = 0.5 * separation
+    p0, p1 = _corners_of_edge(axes, p, i, 1.0, nx, ny, nz)
+    q0, q1 = _corners_of_edge(axes, q, j, -1.0, nx, ny, nz)
+    set_spot(
+        spots, marks, 0, crossing_mark(p0, p1, q0, q1),
+        centre[p, 0] + px + at_p * axes[p, 0, i] + half * nx,
+        centre[p, 1] + py + at_p * axes[p, 1, i] + half * ny,
+        centre[p, 2] + pz + at_p * axes[p, 2, i] + half * nz,
+        nx, ny, nz, separation,
+    )  # fmt: skip
+    return 1
+
+
 @inner_kernel
 def box_box(p, q, size, centre, axes, reach, polygon, labels, spots, marks):
     """Contacts of boxes p and q, none if they are further apart than `reach`; normals from p to q.
@@ -238,29 +311,48 @@ def box_box(p, q, size, centre, axes, reach, polygon, labels, spots, marks):
     )
     tie = TIE * small
     base, other, face, largest = p, q, -1, 0.0
-    for turn in range(2):
-        one = p if turn == 0 else q
-        two = q if turn == 0 else p
-        for i in range(3):
-            x, y, z = axes[one, 0, i], axes[one, 1, i], axes[one, 2, i]
-            separation = abs(x * dx + y * dy + z * dz) - size[one, i] - _extent(axes, size, two, x, y, z)
-            if separation > reach:
-                return 0
-            if face < 0 or separation > largest + tie:
-                base, other, face, largest = one, two, i, separation
+    r = polygon[0]
+    _turned(axes, p, q, r)
+    px, py, pz = (
+        _along(axes, p, 0, dx, dy, dz), _along(axes, p, 1, dx, dy, dz), _along(axes, p, 2, dx, dy, dz)
+    )  # fmt: skip
     for i in range(3):
+        away = abs(px if i == 0 else (py if i == 1 else pz))
+        wide = size[q, 0] * abs(r[i, 0]) + size[q, 1] * abs(r[i, 1]) + size[q, 2] * abs(r[i, 2])
+        separation = away - size[p, i] - wide
+        if separation > reach:
+            return 0
+        if face < 0 or separation > largest + tie:
+            face, largest = i, separation
+    for j in range(3):
+        away = abs(_along(axes, q, j, dx, dy, dz))
+        wide = size[p, 0] * abs(r[0, j]) + size[p, 1] * abs(r[1, j]) + size[p, 2] * abs(r[2, j])
+        separation = away - size[q, j] - wide
+        if separation > reach:
+            return 0
+        if separation > largest + tie:
+            base, other, face, largest = q, p, j, separation
+    edge_p, edge_q = -1, -1
+    for i in range(3):
+        u, v = (i + 1) % 3, (i + 2) % 3
+        tu, tv = (py, pz) if i == 0 else ((pz, px) if i == 1 else (px, py))
         for j in range(3):
-            x, y, z, sine = _edge_axis(axes, p, i, q, j)
-            if sine == 0.0:
+            sine = math.sqrt(r[u, j] * r[u, j] + r[v, j] * r[v, j])
+            if sine <= _PARALLEL:
                 continue
-            separation = abs(x * dx + y * dy + z * dz)
-            separation -= _extent(axes, size, p, x, y, z) + _extent(axes, size, q, x, y, z)
-            if separation > reach:
-                return 0
-            if separation > largest + tie:
-                return UNDECIDED
+            k, m = (j + 1) % 3, (j + 2) % 3
+            separation = abs(tv * r[u, j] - tu * r[v, j])
+            separation -= size[p, u] * abs(r[v, j]) + size[p, v] * abs(r[u, j])
+            separation -= size[q, k] * abs(r[i, m]) + size[q, m] * abs(r[i, k])
+            if separation > (largest + tie) * sine:
+                separation /= sine
+                if separation > reach:
+                    return 0
+                edge_p, edge_q, largest = i, j, separation
     if largest < -_DEEP * small:
         return UNDECIDED
+    if edge_p >= 0:
+        return _cross_edges(p, edge_p, q, edge_q, largest, size, centre, axes, small, reach, spots, marks)
     flip = 1.0 if base == p else -1.0
     side = 1.0 if flip * _along(axes, base, face, dx, dy, dz) >= 0.0 else -1.0
     count = _clip_face(
