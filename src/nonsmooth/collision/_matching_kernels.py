@@ -30,3 +30,15 @@ def carry_over(old_shapes, old_feature, old_values, shapes, feature, values):
         for k in range(3):
             values[j, k] = old_values[i, k] if same else 0.0
         i += same
+
+
+@kernel
+def merged_order(shapes, feature, other_shapes, other_feature, order):
+    """Rows of both lists, one after the other, in the order of their keys; the second's are counted on."""
+    i, j, count = 0, 0, shapes.shape[0]
+    for k in range(order.shape[0]):
+        first = j == other_shapes.shape[0]
+        if not first and i < count:
+            first = _compare(shapes, feature, i, other_shapes, other_feature, j) <= 0
+        order[k] = i if first else count + j
+        i, j = i + first, j + (not first)

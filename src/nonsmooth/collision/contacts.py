@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.collision._matching_kernels import merged_order
+
 if TYPE_CHECKING:
     from nonsmooth.collision.certificate import ContactCertificate
 
@@ -86,7 +88,9 @@ class Contacts:
         """The rows of both, in the order of a `Contacts`."""
         pairs = zip(self.columns(), other.columns(), strict=True)
         both = Contacts(*[np.concatenate(pair) for pair in pairs])  # type: ignore[arg-type]
-        return both.take(np.lexsort((both.feature, both.shapes[:, 1], both.shapes[:, 0])))
+        order = np.empty(len(both), dtype=np.intp)
+        merged_order(self.shapes, self.feature, other.shapes, other.feature, order)
+        return both.take(order)
 
 
 class Rooms:

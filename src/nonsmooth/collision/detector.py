@@ -91,7 +91,7 @@ class Detector:
         if self._seams is not None:
             level = _FLUSH * self.margin
             contacts, hidden = self._seams.withhold(contacts, self._centre, self._axes, level)
-            self.withheld = self.withheld.joined(hidden)
+            self.withheld = self.withheld.joined(hidden) if len(hidden) else self.withheld
         return contacts
 
     @property
