@@ -181,6 +181,23 @@ def _height(slopes, side, planes, x, y):
 
 
 @inner_kernel
+def _nearest_corner_or_side(flat, face, count, x, y):
+    """Point of a projected face's outline that is nearest to (x, y)."""
+    least, nearest_x, nearest_y = math.inf, x, y
+    for j in range(count):
+        k = j + 1 if j + 1 < count else 0
+        ax, ay = flat[face, j, 0], flat[face, j, 1]
+        ex, ey = flat[face, k, 0] - ax, flat[face, k, 1] - ay
+        square = ex * ex + ey * ey
+        part = min(max(((x - ax) * ex + (y - ay) * ey) / square, 0.0), 1.0) if square > 0.0 else 0.0
+        px, py = ax + part * ex, ay + part * ey
+        far = (x - px) ** 2 + (y - py) ** 2
+        if far < least:
+            least, nearest_x, nearest_y = far, px, py
+    return nearest_x, nearest_y
+
+
+@inner_kernel
 def _segment_on_face(solid, work, line, count, planes, slack, near, frame):
     """Ends of the part of a segment (feature `line`) that is over a face.
 
@@ -243,9 +260,12 @@ def _segment_on_face(solid, work, line, count, planes, slack, near, frame):
             step = most / (wx * lx + wy * ly)
             x, y = x - step * lx, y - step * ly
         if most > 100.0 * slack:
-            continue  # nothing of the line is over the face there
+            # in a narrow corner of the face, sides lead back and forth
+            x, y = _nearest_corner_or_side(flat, face, count, x, y)
         part = min(max(((x - x0) * dx + (y - y0) * dy) / length2, 0.0), 1.0)
         ox, oy = x - x0 - part * dx, y - y0 - part * dy
+        if math.sqrt(ox * ox + oy * oy) > wide * max(bend0, bend1) + 100.0 * slack:
+            continue  # nothing of the line is over the face there
         _, _, own = beside(solid, work, line, part, ox, oy, frame, False)
         if not abs(own) < math.inf:
             continue
