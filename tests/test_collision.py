@@ -574,6 +574,27 @@ def test_a_box_as_a_hull_or_a_mesh_has_the_gap_of_the_box(convert: Callable[[Box
     assert compared >= 15  # the others are ties
 
 
+def test_boxes_touch_as_the_hulls_of_their_corners_do() -> None:
+    """The quick way of boxes (faces that are clipped, edges that cross) against the general method."""
+    rng = np.random.default_rng(11)
+    crossings = 0
+    for trial in range(60):
+        one = (Box(tuple(rng.uniform(0.2, 1.5, 3))), np.zeros(3), random_orientation(rng))
+        direction = rng.standard_normal(3)
+        direction /= np.linalg.norm(direction)
+        box, q = Box(tuple(rng.uniform(0.2, 1.5, 3))), random_orientation(rng)
+        two = approach(one, box, q, direction, (1e-3, -1e-3, 1e-6, -1e-6)[trial % 4])
+        quick = detect(scene(one, two), 0.01)
+        general = detect(scene(one, (as_hull(box), *two[1:])), 0.01)
+        assert len(quick) == len(general) > 0
+        crossings += len(quick) == 1 and quick.feature[0] >> 57 == 2
+        at = [np.abs(general.point - point).sum(axis=1).argmin() for point in quick.point]
+        np.testing.assert_allclose(quick.point, general.point[at], rtol=0.0, atol=1e-8)
+        np.testing.assert_allclose(quick.normal, general.normal[at], rtol=0.0, atol=1e-8)
+        np.testing.assert_allclose(quick.gap, general.gap[at], rtol=0.0, atol=1e-8)
+    assert crossings > 15
+
+
 @pytest.mark.parametrize("gap", [0.005, -0.005])
 @pytest.mark.parametrize(
     ("lower", "upper", "points"),
