@@ -32,13 +32,27 @@ def carry_over(old_shapes, old_feature, old_values, shapes, feature, values):
         i += same
 
 
+@inlined_kernel
+def _copy(rows, i, out, k):
+    for column in range(2):
+        out.shapes[k, column], out.bodies[k, column] = rows.shapes[i, column], rows.bodies[i, column]
+    for column in range(3):
+        out.point[k, column], out.normal[k, column] = rows.point[i, column], rows.normal[i, column]
+    out.feature[k], out.gap[k] = rows.feature[i], rows.gap[i]
+    out.friction[k], out.restitution[k] = rows.friction[i], rows.restitution[i]
+
+
 @kernel
-def merged_order(shapes, feature, other_shapes, other_feature, order):
-    """Rows of both lists, one after the other, in the order of their keys; the second's are counted on."""
-    i, j, count = 0, 0, shapes.shape[0]
-    for k in range(order.shape[0]):
-        first = j == other_shapes.shape[0]
-        if not first and i < count:
-            first = _compare(shapes, feature, i, other_shapes, other_feature, j) <= 0
-        order[k] = i if first else count + j
-        i, j = i + first, j + (not first)
+def merge(one, two, out):
+    """Write the rows of two lists (`Output`) to a third, in the order of their keys."""
+    i, j = 0, 0
+    for k in range(out.gap.shape[0]):
+        first = j == two.gap.shape[0]
+        if not first and i < one.gap.shape[0]:
+            first = _compare(one.shapes, one.feature, i, two.shapes, two.feature, j) <= 0
+        if first:
+            _copy(one, i, out, k)
+            i += 1
+        else:
+            _copy(two, j, out, k)
+            j += 1

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.collision._matching_kernels import merged_order
+from nonsmooth.collision._matching_kernels import merge
+from nonsmooth.collision._narrow_kernels import Output
 
 if TYPE_CHECKING:
     from nonsmooth.collision.certificate import ContactCertificate
@@ -86,11 +87,9 @@ class Contacts:
 
     def joined(self, other: Contacts) -> Contacts:
         """The rows of both, in the order of a `Contacts`."""
-        pairs = zip(self.columns(), other.columns(), strict=True)
-        both = Contacts(*[np.concatenate(pair) for pair in pairs])  # type: ignore[arg-type]
-        order = np.empty(len(both), dtype=np.intp)
-        merged_order(self.shapes, self.feature, other.shapes, other.feature, order)
-        return both.take(order)
+        both = Contacts.allocate(len(self) + len(other))
+        merge(Output(*self.columns()), Output(*other.columns()), Output(*both.columns()))
+        return both
 
 
 class Rooms:

@@ -69,6 +69,7 @@ class NarrowPhase:
         self._work = Packed(Work(separation_work(pieces.hulls), manifold_work(pieces.hulls)))
         self._spots, self._marks = _spots(len(self._work.manifold.found))
         self._surface = np.isin(table.kind, (MESH, HEIGHT_FIELD))
+        self._surfaces = bool(self._surface.any())
         self._closed = np.zeros(len(table), dtype=np.bool_)
         for row in np.flatnonzero(table.kind == MESH).tolist():
             shape = table.objects[row]
@@ -91,7 +92,7 @@ class NarrowPhase:
         if left == 0:
             return contacts, Withheld.empty()
         rest, early = pairs[later[:left]], Withheld.empty()
-        on_surface = self._surface[rest].any(axis=1) if self._surface.any() else None
+        on_surface = self._surface[rest].any(axis=1) if self._surfaces else None
         solids = rest if on_surface is None else rest[~on_surface]
         if len(solids):
             others, part = self._solid_contacts(solids, centre, axes, motion)
