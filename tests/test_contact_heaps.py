@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import nonsmooth as ns
 from nonsmooth.collision import Detector
 from nonsmooth.collision.certificate import ContactCertificate, ContactChecker
 from nonsmooth.collision.contacts import Contacts
+from nonsmooth.model.shapes import ConvexHull
 from nonsmooth.model.system import System
 
 
@@ -109,3 +111,23 @@ def test_contacts_of_a_sweep_over_a_surface_are_checked_where_they_meet(kind: st
         wrong = contacts.take(np.arange(len(contacts)))
         getattr(wrong, column)[deepest] += change
         assert not check(wrong).holds, column
+
+
+@pytest.mark.parametrize("kind", ["box", "hull", "mesh"])
+@pytest.mark.parametrize("thickness", [0.001, 0.03])
+def test_a_plate_thinner_than_the_margin_rests_on_its_lower_corners(kind: str, thickness: float) -> None:
+    system, size = System(), (1.0, 0.8, thickness)
+    system.add_plane()
+    options: dict[str, Any] = {"density": 1000.0, "position": (0.0, 0.0, 0.5 * thickness + 1e-5)}
+    hull = ConvexHull(0.5 * np.array(list(itertools.product((-1.0, 1.0), repeat=3))) * size)
+    if kind == "box":
+        system.add_box(size, **options)
+    elif kind == "hull":
+        system.add_hull(hull.vertices, **options)
+    else:
+        system.add_mesh(hull.vertices, hull.triangles, **options)
+    run = ns.simulate(system, duration=0.1, step=0.005, contact_check="all")
+    assert run.certificate.failed == 0
+    assert run.certificate.contacts == 4 * 20
+    assert system.position[1, 2] == pytest.approx(0.5 * thickness + 1e-5)  # the run has a copy of its own
+    assert run.system.position[1, 2] == pytest.approx(0.5 * thickness, abs=1e-7)

@@ -8,6 +8,9 @@ import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel
 
+STEEP = 0.5
+"""Sine of the angle between an edge and a plane above which its upper end does not count."""
+
 
 @inlined_kernel
 def set_spot(spots, marks, at, mark, x, y, z, nx, ny, nz, gap):
@@ -27,6 +30,16 @@ def any_normal(ux, uy, uz):
         x, y, z = -uz, 0.0, ux
     length = math.sqrt(x * x + y * y + z * z)
     return x / length, y / length, z / length
+
+
+@inlined_kernel
+def is_above(sign, slope):
+    """True for the end (sign ±1) of a straight edge that is steeply above the other end.
+
+    `slope` is the product of the edge's direction with the plane's normal. Only a turn of 30° in a step would
+    bring the upper end down first: of a thin plate on a plane, the lower corners are the contacts.
+    """
+    return sign * slope > STEEP
 
 
 @inlined_kernel
@@ -76,21 +89,25 @@ def sphere_box(ball, box, size, centre, axes, spots, marks):
 
 @inner_kernel
 def plane_box(plane, box, size, centre, axes, spots, marks):
-    """All eight corners; features 0 to 7."""
+    """Corners that are not steeply above others; features 0 to 7."""
     nx, ny, nz = axes[plane, 0, 2], axes[plane, 1, 2], axes[plane, 2, 2]
+    u = nx * axes[box, 0, 0] + ny * axes[box, 1, 0] + nz * axes[box, 2, 0]
+    v = nx * axes[box, 0, 1] + ny * axes[box, 1, 1] + nz * axes[box, 2, 1]
+    w = nx * axes[box, 0, 2] + ny * axes[box, 1, 2] + nz * axes[box, 2, 2]
+    count = 0
     for corner in range(8):
-        a, b, c = (
-            corner_sign(corner, 0) * size[box, 0],
-            corner_sign(corner, 1) * size[box, 1],
-            corner_sign(corner, 2) * size[box, 2],
-        )
+        i, j, k = corner_sign(corner, 0), corner_sign(corner, 1), corner_sign(corner, 2)
+        if is_above(i, u) or is_above(j, v) or is_above(k, w):
+            continue
+        a, b, c = i * size[box, 0], j * size[box, 1], k * size[box, 2]
         x = centre[box, 0] + a * axes[box, 0, 0] + b * axes[box, 0, 1] + c * axes[box, 0, 2]
         y = centre[box, 1] + a * axes[box, 1, 0] + b * axes[box, 1, 1] + c * axes[box, 1, 2]
         z = centre[box, 2] + a * axes[box, 2, 0] + b * axes[box, 2, 1] + c * axes[box, 2, 2]
         gap = nx * (x - centre[plane, 0]) + ny * (y - centre[plane, 1]) + nz * (z - centre[plane, 2])
         drop = 0.5 * gap
-        set_spot(spots, marks, corner, corner, x - drop * nx, y - drop * ny, z - drop * nz, nx, ny, nz, gap)
-    return 8
+        set_spot(spots, marks, count, corner, x - drop * nx, y - drop * ny, z - drop * nz, nx, ny, nz, gap)
+        count += 1
+    return count
 
 
 @inner_kernel

@@ -11,6 +11,7 @@ ahead of or behind the line, and rolling turns them away. A cap that faces the p
 import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
+from nonsmooth.collision._ball_plane_kernels import STEEP, corner_sign, is_above
 from nonsmooth.collision.kernels.clipping import MOST, reduce
 from nonsmooth.collision.kernels.manifolds import across, set_spot
 from nonsmooth.collision.kernels.solids import (
@@ -26,6 +27,7 @@ from nonsmooth.collision.kernels.solids import (
 )
 from nonsmooth.collision.kernels.support_features import LOWEST, ROUND, TIP, choose, fill
 
+_MANY = 200  # points above which none is left out for being above another: such a body is no thin plate
 _INNER = 4  # vertices kept that are not on the outline, where there are too many
 
 
@@ -174,6 +176,30 @@ def thin_out(work, count):
     return kept + inner
 
 
+@inner_kernel
+def _without_steep(found, names, count):
+    """Leave out points that are steeply above another one, see `is_above`; the number that is left."""
+    if count > _MANY:
+        return count
+    kept = 0
+    for i in range(count):
+        above = False
+        for j in range(count):
+            rise = found[i, 2] - found[j, 2]
+            dx, dy = found[i, 0] - found[j, 0], found[i, 1] - found[j, 1]
+            # rise / distance > STEEP; points that were left out are above others that stay
+            if rise > 0.0 and rise * rise > STEEP * STEEP * (dx * dx + dy * dy + rise * rise):
+                above = True
+                break
+        names[i] = -1 - names[i] if above else names[i]
+    for i in range(count):
+        if names[i] >= 0:
+            found[kept, 0], found[kept, 1], found[kept, 2] = found[i, 0], found[i, 1], found[i, 2]
+            names[kept] = names[i]
+            kept += 1
+    return kept
+
+
 @kernel
 def plane_vertices(ox, oy, oz, nx, ny, nz, solid, vertices, first, end, reach, work, spots, marks):
     """Vertices first … end − 1 (in the frame of `solid`, whose position, axes and radius are used) within
@@ -191,6 +217,7 @@ def plane_vertices(ox, oy, oz, nx, ny, nz, solid, vertices, first, end, reach, w
             found[count, 0], found[count, 1] = ux * x + uy * y + uz * z, vx * x + vy * y + vz * z
             found[count, 2], names[count] = gap, i - first
             count += 1
+    count = _without_steep(found, names, count)
     if count > MOST:
         count = thin_out(work, count)
     for k in range(count):
@@ -220,8 +247,15 @@ def half_space_contacts(ox, oy, oz, nx, ny, nz, solid, hulls, reach, work, spots
     if kind in (CYLINDER, CONE):
         return _round_ends(ox, oy, oz, nx, ny, nz, solid, hulls, reach, work, spots, marks)
     count = 0
+    lx, ly, lz = to_local(solid.axes, nx, ny, nz)
     if kind == BOX:
         for corner in range(8):
+            if (
+                is_above(corner_sign(corner, 0), lx)
+                or is_above(corner_sign(corner, 1), ly)
+                or is_above(corner_sign(corner, 2), lz)
+            ):
+                continue
             count = _add_own(
                 ox, oy, oz, nx, ny, nz, solid, reach, corner,
                 solid.a if corner & 1 else -solid.a,
@@ -233,6 +267,8 @@ def half_space_contacts(ox, oy, oz, nx, ny, nz, solid, hulls, reach, work, spots
     if kind == CAPSULE:
         for end in range(2):
             z = solid.b if end == 1 else -solid.b
+            if is_above(math.copysign(1.0, z), lz):
+                continue
             count = _add_own(ox, oy, oz, nx, ny, nz, solid, reach, end, 0.0, 0.0, z, count, spots, marks)
         return count
     if kind == TRIANGLE:
