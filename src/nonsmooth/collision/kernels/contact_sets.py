@@ -161,7 +161,8 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
                 continue
             x, y, z = spots[i, 0] - spots[j, 0], spots[i, 1] - spots[j, 1], spots[i, 2] - spots[j, 2]
             apart = math.sqrt(x * x + y * y + z * z)
-            if apart > 10.0 * depth + 2.0 * math.sqrt(size * depth) and not outside:
+            near = 10.0 * depth + 2.0 * math.sqrt(size * depth)
+            if apart > near and not outside and not _is_between(spots, tags, plane, i, j, count, near):
                 continue
             # both lie in one convex part: neither is above the other, but for a tilt
             most = tiny + _TILT * apart
@@ -181,6 +182,25 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
     for i in range(count):
         if tags[i, 3] == _DONE or tags[i, 2] == OUTSIDE:
             tags[i, 3] = _DROPPED
+
+
+@inner_kernel
+def _is_between(spots, tags, plane, i, j, count, near):
+    """True if point i is near the line from point j to another of the same patch and way out."""
+    x, y, z = spots[i, 0] - spots[j, 0], spots[i, 1] - spots[j, 1], spots[i, 2] - spots[j, 2]
+    for k in range(count):
+        if k == j or tags[k, 3] == _DROPPED or tags[k, 1] != tags[j, 1] or plane[k, 3] != plane[j, 3]:
+            continue
+        ex, ey, ez = spots[k, 0] - spots[j, 0], spots[k, 1] - spots[j, 1], spots[k, 2] - spots[j, 2]
+        square = ex * ex + ey * ey + ez * ez
+        along = x * ex + y * ey + z * ez
+        if not 0.0 < along < square:
+            continue
+        part = along / square
+        dx, dy, dz = x - part * ex, y - part * ey, z - part * ez
+        if dx * dx + dy * dy + dz * dz <= near * near:
+            return True
+    return False
 
 
 @inner_kernel
@@ -208,6 +228,7 @@ def reduce(spots, tags, flat, order, count, tiny):
             flat[j, 0], flat[j, 1] = ux * x + uy * y + uz * z, vx * x + vy * y + vz * z
             order[0, members] = j
             members += 1
+        _lay_along(order[0], flat, members)
         _sort(order[0], flat, members)
         kept = _hull(order[0], order[1], flat, members, tiny)
         if kept > MOST:
@@ -217,6 +238,23 @@ def reduce(spots, tags, flat, order, count, tiny):
             tags[order[0, k], 3] = _DROPPED
         for k in range(kept):
             tags[order[1, k], 3] = _DONE
+
+
+@inner_kernel
+def _lay_along(rows, flat, members):
+    """Turn points by a right angle if they spread more along the second coordinate than along the first.
+
+    Points of one line across the first coordinate would be sorted by rounding.
+    """
+    low_x, high_x, low_y, high_y = math.inf, -math.inf, math.inf, -math.inf
+    for k in range(members):
+        x, y = flat[rows[k], 0], flat[rows[k], 1]
+        low_x, high_x = min(low_x, x), max(high_x, x)
+        low_y, high_y = min(low_y, y), max(high_y, y)
+    if high_y - low_y > high_x - low_x:
+        for k in range(members):
+            row = rows[k]
+            flat[row, 0], flat[row, 1] = flat[row, 1], -flat[row, 0]
 
 
 @inner_kernel
