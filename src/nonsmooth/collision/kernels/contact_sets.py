@@ -9,7 +9,7 @@
 import math
 
 from nonsmooth._jit import inner_kernel
-from nonsmooth.collision.kernels.mesh_features import ASKED_FOR, OF_EDGE, OUTSIDE, WEAK
+from nonsmooth.collision.kernels.mesh_features import ASKED_FOR, OF_EDGE, OF_VERTEX, OUTSIDE, WEAK
 from nonsmooth.collision.kernels.turned_rows import turn_row
 
 _OPEN, _DROPPED, _KEPT, _DONE = 0, 1, 2, 3  # states
@@ -112,24 +112,30 @@ def _separation_along(spots, tags, plane, i, j, count, tiny):
 
 @inner_kernel
 def _lean_on_others(spots, tags, plane, count, radius, tiny):
-    """Give edges that lie along the solid but for a tilt the direction of the vertex or edge at their end."""
+    """Give edges that lie along the solid but for a tilt the direction of the vertex or edge at their end.
+
+    Of an overlap, so is an edge whose end separates a little better along the direction of its vertex.
+    """
     for i in range(count):
-        if tags[i, 2] != WEAK or tags[i, 3] != _KEPT:
+        weak = tags[i, 2] == WEAK
+        overlap = tags[i, 0] == OF_EDGE and tags[i, 2] == 0 and spots[i, 6] < 0.0
+        if not (weak or overlap) or tags[i, 3] != _KEPT:
             continue
         best = -1
         for j in range(count):
             if (
-                tags[j, 0] != 0
+                (tags[j, 0] == OF_VERTEX or (weak and tags[j, 0] != 0))
                 and tags[j, 2] != OUTSIDE
                 and tags[j, 2] != WEAK
-                and plane[j, 3] >= plane[i, 3] - tiny
+                and plane[j, 3] >= plane[i, 3] - (tiny if weak else 0.0)
                 and _dot(spots, i, j) > 1.0 - NEARLY
                 and abs(_above(spots, i, j)) <= tiny
                 and (best < 0 or plane[j, 3] > plane[best, 3])
             ):
                 best = j
         if best < 0:
-            tags[i, 3] = _DROPPED
+            if weak:
+                tags[i, 3] = _DROPPED
             continue
         spots[i, 6] = max((spots[i, 6] + radius) * _dot(spots, i, best) - radius, plane[best, 3])
         spots[i, 3], spots[i, 4], spots[i, 5] = spots[best, 3], spots[best, 4], spots[best, 5]
