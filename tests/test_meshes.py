@@ -321,6 +321,41 @@ def test_four_corners_of_a_mesh_cube_on_a_mesh_cube(cubes, tilt, gap):
             assert abs(along - now) < 1e-9
 
 
+@pytest.mark.parametrize("tilt", [0.0, -1e-10, 1e-10, -1e-8, -1e-6])
+@pytest.mark.parametrize("gap", [1e-9, 1e-6, 1e-4, -1e-11, -1e-8])
+def test_both_ends_of_edges_of_mesh_cubes_that_lie_along_one_another(cubes, tilt, gap):
+    standing = turn(np.array([np.pi / 4, 0.0, 0.0]))  # an edge along x is the highest and the lowest
+    axes = turn(np.array([0.0, tilt, 0.0])) @ turn(np.array([0.1, 0.0, 0.0])) @ standing
+    low = min((CORNERS @ axes.T).tolist(), key=lambda corner: (round(corner[2], 2), corner[0]))
+    for one, two in ((0, 0), (0, 1), (1, 1)):
+        # the end of the upper edge is over the lower edge, which ends at x = 0.5
+        place = np.array([-0.2, 0.0, np.sqrt(0.5) + gap]) - low
+        spots, marks = cubes.between(one, (0, 0, 0), standing, two, place, axes)
+        assert len(set(marks.tolist())) == len(spots)
+        for end, height in ((-0.2, gap), (0.5, gap - 0.7 * np.tan(tilt))):
+            there = spots[np.abs(spots[:, 0] - end) < 1e-6]
+            assert len(there) > 0
+            # along the normal of a face, if they overlap, and else along the way between the edges
+            assert np.abs(there[:, 6] - height * there[:, 5]).max() < 1e-9
+
+
+@pytest.mark.parametrize("spacing", [1.0, 0.3])
+@pytest.mark.parametrize("deep", [1e-7, 1e-5, 4e-4])
+def test_an_edge_in_the_ridge_of_a_height_field_leaves_it_one_way(spacing, deep):
+    """The way out is the shorter one, over the whole length of the edge."""
+    roof = np.repeat(-0.15 * spacing * np.abs(np.arange(-5.0, 6.0))[:, None], 11, axis=1)
+    scene = Scene([HeightField(roof, (spacing, spacing))])
+    normal = np.array([0.15, 0.0, 1.0]) / np.hypot(0.15, 1.0)
+    axes = turn(np.array([0.0, np.pi / 4 + 0.2, 0.0]))
+    low = min((CORNERS @ axes.T).tolist(), key=lambda corner: round(corner[2], 2))
+    beside = 0.05 * deep
+    place = np.array([5.0 * spacing + beside - low[0], 5.2 * spacing, -deep - low[2]])
+    spots, _ = scene.contacts(0, solid_at(BOX, (0.5, 0.5, 0.5), 0.0, place, axes))
+    assert np.abs(spots[:, 3:6] - normal).max() < 1e-12
+    assert abs(spots[:, 6].min() - normal @ [beside, 0.0, -deep]) < 1e-12
+    assert abs(np.ptp(spots[:, 1]) - 1.0) < 1e-9
+
+
 def test_a_mesh_on_a_height_field_lies_as_a_box():
     scene = Scene([HeightField(np.zeros((11, 11)), (0.3, 0.3)), TriangleSurface(*CUBE)])
     spots, _ = scene.between(0, (0, 0, 0), UNIT, 1, (1.4, 1.3, 0.5 - 1e-5), turn(np.array([0, 0, 0.4])))

@@ -9,7 +9,7 @@
 import math
 
 from nonsmooth._jit import inner_kernel
-from nonsmooth.collision.kernels.mesh_features import ASKED_FOR, OF_EDGE, OUTSIDE, WEAK
+from nonsmooth.collision.kernels.mesh_features import ASKED_FOR, OF_EDGE, OF_VERTEX, OUTSIDE, WEAK
 from nonsmooth.collision.kernels.turned_rows import turn_row
 
 _OPEN, _DROPPED, _KEPT, _DONE = 0, 1, 2, 3  # states
@@ -112,24 +112,30 @@ def _separation_along(spots, tags, plane, i, j, count, tiny):
 
 @inner_kernel
 def _lean_on_others(spots, tags, plane, count, radius, tiny):
-    """Give edges that lie along the solid but for a tilt the direction of the vertex or edge at their end."""
+    """Give edges that lie along the solid but for a tilt the direction of the vertex or edge at their end.
+
+    Of an overlap, so is an edge whose end separates a little better along the direction of its vertex.
+    """
     for i in range(count):
-        if tags[i, 2] != WEAK or tags[i, 3] != _KEPT:
+        weak = tags[i, 2] == WEAK
+        overlap = tags[i, 0] == OF_EDGE and tags[i, 2] == 0 and spots[i, 6] < 0.0
+        if not (weak or overlap) or tags[i, 3] != _KEPT:
             continue
         best = -1
         for j in range(count):
             if (
-                tags[j, 0] != 0
+                (tags[j, 0] == OF_VERTEX or (weak and tags[j, 0] != 0))
                 and tags[j, 2] != OUTSIDE
                 and tags[j, 2] != WEAK
-                and plane[j, 3] >= plane[i, 3] - tiny
+                and plane[j, 3] >= plane[i, 3] - (tiny if weak else 0.0)
                 and _dot(spots, i, j) > 1.0 - NEARLY
                 and abs(_above(spots, i, j)) <= tiny
                 and (best < 0 or plane[j, 3] > plane[best, 3])
             ):
                 best = j
         if best < 0:
-            tags[i, 3] = _DROPPED
+            if weak:
+                tags[i, 3] = _DROPPED
             continue
         spots[i, 6] = max((spots[i, 6] + radius) * _dot(spots, i, best) - radius, plane[best, 3])
         spots[i, 3], spots[i, 4], spots[i, 5] = spots[best, 3], spots[best, 4], spots[best, 5]
@@ -161,7 +167,8 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
                 continue
             x, y, z = spots[i, 0] - spots[j, 0], spots[i, 1] - spots[j, 1], spots[i, 2] - spots[j, 2]
             apart = math.sqrt(x * x + y * y + z * z)
-            if apart > 10.0 * depth + 2.0 * math.sqrt(size * depth) and not outside:
+            near = 10.0 * depth + 2.0 * math.sqrt(size * depth)
+            if apart > near and not outside and not _is_between(spots, tags, plane, i, j, count, near):
                 continue
             # both lie in one convex part: neither is above the other, but for a tilt
             most = tiny + _TILT * apart
@@ -181,6 +188,25 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
     for i in range(count):
         if tags[i, 3] == _DONE or tags[i, 2] == OUTSIDE:
             tags[i, 3] = _DROPPED
+
+
+@inner_kernel
+def _is_between(spots, tags, plane, i, j, count, near):
+    """True if point i is near the line from point j to another of the same patch and way out."""
+    x, y, z = spots[i, 0] - spots[j, 0], spots[i, 1] - spots[j, 1], spots[i, 2] - spots[j, 2]
+    for k in range(count):
+        if k == j or tags[k, 3] == _DROPPED or tags[k, 1] != tags[j, 1] or plane[k, 3] != plane[j, 3]:
+            continue
+        ex, ey, ez = spots[k, 0] - spots[j, 0], spots[k, 1] - spots[j, 1], spots[k, 2] - spots[j, 2]
+        square = ex * ex + ey * ey + ez * ez
+        along = x * ex + y * ey + z * ez
+        if not 0.0 < along < square:
+            continue
+        part = along / square
+        dx, dy, dz = x - part * ex, y - part * ey, z - part * ez
+        if dx * dx + dy * dy + dz * dz <= near * near:
+            return True
+    return False
 
 
 @inner_kernel
@@ -208,6 +234,7 @@ def reduce(spots, tags, flat, order, count, tiny):
             flat[j, 0], flat[j, 1] = ux * x + uy * y + uz * z, vx * x + vy * y + vz * z
             order[0, members] = j
             members += 1
+        _lay_along(order[0], flat, members)
         _sort(order[0], flat, members)
         kept = _hull(order[0], order[1], flat, members, tiny)
         if kept > MOST:
@@ -217,6 +244,23 @@ def reduce(spots, tags, flat, order, count, tiny):
             tags[order[0, k], 3] = _DROPPED
         for k in range(kept):
             tags[order[1, k], 3] = _DONE
+
+
+@inner_kernel
+def _lay_along(rows, flat, members):
+    """Turn points by a right angle if they spread more along the second coordinate than along the first.
+
+    Points of one line across the first coordinate would be sorted by rounding.
+    """
+    low_x, high_x, low_y, high_y = math.inf, -math.inf, math.inf, -math.inf
+    for k in range(members):
+        x, y = flat[rows[k], 0], flat[rows[k], 1]
+        low_x, high_x = min(low_x, x), max(high_x, x)
+        low_y, high_y = min(low_y, y), max(high_y, y)
+    if high_y - low_y > high_x - low_x:
+        for k in range(members):
+            row = rows[k]
+            flat[row, 0], flat[row, 1] = flat[row, 1], -flat[row, 0]
 
 
 @inner_kernel

@@ -14,6 +14,7 @@ import numpy as np
 
 from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision.kernels.contact_sets import COMING
+from nonsmooth.collision.kernels.edges_along import add_ends_along
 from nonsmooth.collision.kernels.height_fields import cell_range, cell_within
 from nonsmooth.collision.kernels.mesh_features import add_row
 from nonsmooth.collision.kernels.mesh_sides import (
@@ -110,7 +111,10 @@ def _edges(i, j, s_triangle, t_triangle, s_corners, s_numbers, s_normals, t_corn
     nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     sine = math.sqrt(nx * nx + ny * ny + nz * nz)
     if sine < _PARALLEL:
-        return count
+        return add_ends_along(
+            i, j, (3 * s_triangle + i, 3 * t_triangle + j), s_corners, s_numbers, s_normals, t_corners,
+            t_numbers, t_normals, reach, tiny, rows, count,
+        )  # fmt: skip
     nx, ny, nz = nx / sine, ny / sine, nz / sine
     s_border, t_border = edge_kind(s_numbers[3], i) == BORDER, edge_kind(t_numbers[3], j) == BORDER
     if front(s_normals, i, s_border, nx, ny, nz) - front(t_normals, j, t_border, nx, ny, nz) < 0.0:

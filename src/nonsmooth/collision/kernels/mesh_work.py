@@ -15,7 +15,7 @@ class Rows(NamedTuple):
     marks: np.ndarray  # (c,) int64
     tags: np.ndarray  # (c, 4) int64: origin, patch, at a concave edge, state
     plane: np.ndarray  # (c, 4): normal of the solid's face, lowest height of the solid
-    ways: np.ndarray  # (c, 6): unit vectors along the two edges of a row of two surfaces
+    ways: np.ndarray  # (c, 6): unit vectors along the two edges of a row of two surfaces; see `edges_along`
 
 
 class MeshWork(NamedTuple):

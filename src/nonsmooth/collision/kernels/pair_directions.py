@@ -4,6 +4,7 @@ import math
 
 from nonsmooth._jit import inner_kernel
 from nonsmooth.collision.kernels.contact_sets import COMING, NEARLY
+from nonsmooth.collision.kernels.edges_along import ALONG, fits_along, turn_along
 
 _OPEN, _DROPPED, _KEPT = 0, 1, 2
 EXACT = 1  # third tag of a direction that holds
@@ -53,6 +54,7 @@ def choose_pair_directions(rows, count, size, tiny):
             if (
                 tags[i, 3] == _OPEN
                 and tags[i, 2] != COMING
+                and rows.marks[i] >> 60 != ALONG
                 and (i == best or _together(spots, best, i, tiny))
             ):
                 rows.plane[i, 3] = most
@@ -62,12 +64,49 @@ def choose_pair_directions(rows, count, size, tiny):
                     tags[i, 3] = _KEPT  # along the normal of its face
                 else:
                     tags[i, 3] = _DROPPED
+    _choose_along(rows, count, size, tiny)
     for i in range(count):
         if tags[i, 3] == _OPEN and tags[i, 2] != COMING:
             tags[i, 3] = _DROPPED
         elif tags[i, 2] == EXACT and rows.marks[i] >> 60 == EDGES and spots[i, 6] < -_DEEP * size:
             tags[i, 2] = 0
     _keep_nearest_coming(spots, tags, count)
+
+
+@inner_kernel
+def _choose_along(rows, count, size, tiny):
+    """Give ends of edges that lie along one another the best direction that was found for these edges."""
+    tags, plane = rows.tags, rows.plane
+    for i in range(count):
+        if rows.marks[i] >> 60 != ALONG:
+            continue
+        lead = -1
+        for j in range(count):
+            if (
+                tags[j, 3] == _KEPT
+                and tags[j, 2] == EXACT
+                and (lead < 0 or plane[j, 3] > plane[lead, 3])
+                and fits_along(rows, i, j, _BESIDE * size, tiny)
+            ):
+                lead = j
+        if lead >= 0:
+            turn_along(rows, i, lead)
+            if not _is_there(rows, i, count, _BESIDE * size):
+                tags[i, 3] = _KEPT
+
+
+@inner_kernel
+def _is_there(rows, i, count, near):
+    """True if a row that stays has the point and nearly the direction of row i."""
+    spots = rows.spots
+    for j in range(count):
+        if rows.tags[j, 3] != _KEPT:
+            continue
+        x, y, z = spots[j, 0] - spots[i, 0], spots[j, 1] - spots[i, 1], spots[j, 2] - spots[i, 2]
+        cosine = spots[i, 3] * spots[j, 3] + spots[i, 4] * spots[j, 4] + spots[i, 5] * spots[j, 5]
+        if x * x + y * y + z * z <= near * near and cosine > 1.0 - NEARLY:
+            return True
+    return False
 
 
 @inner_kernel
