@@ -316,3 +316,16 @@ def test_height_field_is_centred_and_solid_below():
     vertices, faces = wide.surface()
     assert len(vertices) < 5000
     np.testing.assert_array_equal(np.ptp(vertices, axis=0), [1000.0, 4.0, 0.0])
+
+
+def test_a_hull_that_is_flat_but_for_rounding_is_refused() -> None:
+    points = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 1e-12]])
+    with pytest.raises(ProblemError, match=r"lie in a plane but for"):
+        ConvexHull(points)
+    points[3, 2] = 1e-6
+    assert ConvexHull(points).volume > 0.0
+
+
+def test_a_negative_rounding_is_refused() -> None:
+    with pytest.raises(ProblemError, match=r"is -0.1 m: it must not be negative"):
+        Box((1.0, 1.0, 1.0), rounding=-0.1)

@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 Triangles = NDArray[np.int32]
 
 
+_THIN = 1e-9
+"""Part of its size that a hull must be thick for its faces to be told apart."""
 _FLAT = 1e-12
 """Second singular value of points on a line, relative to their extent, at most."""
 
@@ -63,6 +65,13 @@ def hull(points: Floats) -> tuple[Floats, Triangles, Floats]:
         raise ProblemError(
             f"the {len(points)} points of a convex hull lie {where}: give at least four that span a solid"
         ) from None
+    across = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][2]
+    thickness = float(np.ptp(points @ across))
+    if thickness < _THIN * extent:
+        raise ProblemError(
+            f"the {len(points)} points of a convex hull lie in a plane but for {thickness:g} m: give points "
+            f"that span a solid, at least {_THIN:g} of its size thick"
+        )
     corners = np.sort(found.vertices)
     place = np.full(len(points), -1, dtype=np.int32)
     place[corners] = np.arange(len(corners), dtype=np.int32)

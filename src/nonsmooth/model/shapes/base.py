@@ -201,6 +201,8 @@ def checked_rounding(owner: str, value: Any) -> float:
     """Return a rounding (m), zero or positive."""
     name = f"the rounding of {owner}"
     rounding = check.number(name, value)
+    if rounding < 0.0:
+        raise ProblemError(f"{name} is {rounding:g} m: it must not be negative")
     return rounding if rounding == 0.0 else check.positive(name, rounding, "m")
 
 
