@@ -124,7 +124,7 @@ def test_the_rounding_of_balls_and_capsules_adds_to_their_radius():
         system.mass, (Sphere(0.75), Capsule(0.75, 1.0), Cone(0.25, 1.0, 0.5)), strict=True
     ):
         assert mass == 2.0 * shape.volume
-    with pytest.raises(ProblemError, match="body 'b': the rounding of a capsule is -1 m: it must be posi"):
+    with pytest.raises(ProblemError, match="body 'b': the rounding of a capsule is -1 m: it must not be neg"):
         system.add_capsule(0.25, 1.0, rounding=-1, mass=1.0, name="b")
 
 
