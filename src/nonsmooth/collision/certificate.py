@@ -49,7 +49,7 @@ MODES = ("all", "sampled", "none")
 PERIOD = 50
 """`sampled` checks each pair and each shape once in this number of steps."""
 STRIDE = 5
-"""`sampled` checks in one of so many steps: calling the check costs more than checking a few contacts."""
+"""`sampled` checks every fifth step: calling the check costs more than checking a few contacts."""
 _PAIRS_PER_VISIT = 10_000_000  # bounding balls compared in a step by `sampled`
 _NAMED = 8  # missing pairs that are named
 
