@@ -453,3 +453,16 @@ def test_wrong_options_leave_an_old_record(tmp_path: Path) -> None:
         ns.simulate(ball_on_floor(), 0.1, 0.01, record=tmp_path / "run.h5", tolerance=-1.0)
     with ns.Trajectory(tmp_path / "run.h5") as trajectory:
         assert len(trajectory.times) == 11
+
+
+def test_a_body_that_stops_on_its_way_leaves_the_certificate_alone() -> None:
+    """The certificate is of the solved problem: a shorter flight afterwards is no error of the balance."""
+    system = ns.System()
+    system.add_box((0.01, 1.0, 1.0), fixed=True, position=(0.35, 0.0, 0.0))
+    system.add_sphere(0.05, mass=1.0, velocity=(50.0, 0.0, 0.0))
+    seen: list[tuple[str, float]] = []
+    run = ns.simulate(
+        system, 0.03, 0.01, tolerance=1e-6, observe=lambda frame: seen.append((frame.status, frame.residual))
+    )
+    assert run.system.position[1, 0] < 0.35
+    assert all(status == "solved" and residual <= 1e-6 for status, residual in seen)

@@ -191,7 +191,8 @@ class EulerStep:
         if solution.velocity is None or not np.isfinite(solution.velocity).all():
             return motion.velocity.copy(), impulses, np.zeros(len(solution.joint_impulses))
         kernels.to_vectors(frame, solution.impulses.reshape(-1, 3), impulses)
-        return solution.velocity.reshape(-1, 6), impulses, solution.joint_impulses
+        # a copy, because bodies that stop on their way change it, and the certificate is of what was solved
+        return solution.velocity.reshape(-1, 6).copy(), impulses, solution.joint_impulses
 
 
 def _joint_work(solution: Solution, impulses: Floats) -> float:
