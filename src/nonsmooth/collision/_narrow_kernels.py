@@ -12,7 +12,8 @@ from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision._ball_plane_kernels import plane_box, plane_capsule, sphere_box, sphere_capsule
 from nonsmooth.collision._box_box_kernels import UNDECIDED, box_box
 from nonsmooth.collision._capsule_kernels import capsule_capsule
-from nonsmooth.collision.kernels.fast_pairs import left_out
+from nonsmooth.collision.kernels.clipping import CROSSING
+from nonsmooth.collision.kernels.fast_pairs import left_out, strikes
 
 SPHERE, HALF_SPACE, BOX, CAPSULE = 0, 1, 2, 3
 BODY, KIND, MATERIAL = 0, 1, 2  # columns of tags
@@ -129,8 +130,8 @@ def _manifold(p, q, kp, kq, shapes, centre, axes, reach, scratch):
 def _touch_others(a, b, shapes, centre, axes, motion, scratch, out, found):
     """Write the contacts of one pair, by ascending features, after the first `found`; the new number.
 
-    Returns -1 where there is no closed form, and where the two are further apart than the margin, so that
-    their motion decides whether and where they meet.
+    Returns -1 where there is no closed form, and where the motion of the two decides whether and where they
+    meet: they are further apart than the margin, or edges that cross.
     """
     ka, kb = shapes.tags[a, KIND], shapes.tags[b, KIND]
     p, q, sign = (a, b, 1.0) if ka <= kb else (b, a, -1.0)
@@ -146,6 +147,11 @@ def _touch_others(a, b, shapes, centre, axes, motion, scratch, out, found):
             nearest = min(nearest, spots[i, 6])
         if nearest > motion.margin:
             return -1 if nearest <= reach else found
+        if count == 1 and marks[0] >= CROSSING:
+            d, turn = motion.displacement, motion.turn[body_a] + motion.turn[body_b]
+            w = d[body_b, 0] - d[body_a, 0], d[body_b, 1] - d[body_a, 1], d[body_b, 2] - d[body_a, 2]
+            if strikes(nearest, sign * spots[0, 3], sign * spots[0, 4], sign * spots[0, 5], *w, turn):
+                return -1  # edges that may go past one another
     for _ in range(count):
         least = -1
         for i in range(count):

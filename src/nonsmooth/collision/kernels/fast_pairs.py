@@ -11,6 +11,8 @@ from nonsmooth._jit import inlined_kernel, kernel
 from nonsmooth.collision.kernels.placing import BODY, KIND
 from nonsmooth.collision.kernels.solids import HALF_SPACE, HEIGHT_FIELD, MESH
 
+CLOSE = 1e-6
+"""Part of the way at which solids that approach have met."""
 _FAST = 0.5  # part of both inner radii that a pair may move in a step without being followed
 
 
@@ -51,6 +53,15 @@ def left_out(motion, a, b, body_a, body_b):
     motion.hasty[body_a] = True
     motion.hasty[body_b] = True
     return True
+
+
+@inlined_kernel
+def strikes(gap, nx, ny, nz, wx, wy, wz, turn):
+    """True if solids that are apart and move by w against one another, turning their points by up to `turn`,
+    meet along n within the step, though they may have gone past each other by then.
+    """
+    way = math.sqrt(wx * wx + wy * wy + wz * wz)
+    return gap > turn + CLOSE * way and gap + nx * wx + ny * wy + nz * wz < 0.0
 
 
 @kernel

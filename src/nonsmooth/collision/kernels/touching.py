@@ -4,15 +4,16 @@ import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision._narrow_kernels import counts, write
-from nonsmooth.collision.kernels.fast_pairs import left_out
+from nonsmooth.collision.kernels.fast_pairs import CLOSE, left_out, strikes
 from nonsmooth.collision.kernels.half_spaces import half_space_contacts
 from nonsmooth.collision.kernels.manifolds import manifold
 from nonsmooth.collision.kernels.placing import BODY, KIND, moved, solid_of
 from nonsmooth.collision.kernels.separation import separation
 from nonsmooth.collision.kernels.solids import HALF_SPACE, core_separation
-from nonsmooth.collision.kernels.sweeps import time_of_impact
+from nonsmooth.collision.kernels.support_features import choose
+from nonsmooth.collision.kernels.sweeps import passing, time_of_impact
 
-_CLOSE = 1e-6  # part of the way at which solids that approach have met
+_ON_FACE = 1.0 - 1e-12  # cosine between a face's normal and a contact's that is the same
 
 
 @inlined_kernel
@@ -54,17 +55,20 @@ def pull_back(led_a, led_b):
 
 
 @inner_kernel
-def _swept(p, q, hulls, wx, wy, wz, turn, reach, back, work, spots, marks):
-    """Contacts of solids that are further apart than the margin and meet within the step: their number, and
-    the part of the step after which they meet.
+def _faces(solid, hulls, nx, ny, nz, work, side):
+    """True if n is the normal of one of the solid's faces."""
+    if choose(solid, hulls, nx, ny, nz, work, side)[0] < 2:
+        return False
+    normal = work.normal
+    return normal[side, 0] * nx + normal[side, 1] * ny + normal[side, 2] * nz > _ON_FACE
 
-    The normal is that of the moment at which they meet; gaps along it are those of now. Points go `back` by
-    that part of q's way, see `pull_back`.
+
+@inner_kernel
+def _contacts_on_the_way(p, q, hulls, t, nx, ny, nz, wx, wy, wz, reach, back, work, spots, marks):
+    """Contacts that solids have after the part t of the step, with the normal n of that time; their number.
+
+    Gaps along n are those of now. Points go `back` by that part of q's way, see `pull_back`.
     """
-    close = _CLOSE * math.sqrt(wx * wx + wy * wy + wz * wz)
-    t, nx, ny, nz = time_of_impact(p, q, hulls, wx, wy, wz, turn, close, work.separation)
-    if t > 1.0:
-        return 0, t
     there = moved(q, t * wx, t * wy, t * wz)
     gap = core_separation(p, there, hulls, nx, ny, nz) - p.radius - q.radius
     found = separation(p, there, hulls, math.inf, work.separation)
@@ -78,31 +82,42 @@ def _swept(p, q, hulls, wx, wy, wz, turn, reach, back, work, spots, marks):
         spots[i, 0] -= back * t * wx
         spots[i, 1] -= back * t * wy
         spots[i, 2] -= back * t * wz
-    return count, t
+    return count
 
 
 @inner_kernel
 def _solid_contacts(a, b, shapes, hulls, centre, axes, motion, work, spots, marks):
-    """Contacts of two convex shapes, normals from a to b: their number, and the part of the step after which
-    they meet, 0 if they are within the margin.
+    """Contacts of two convex shapes, normals from a to b: their number, and the part of the step whose normal
+    they have. It is 0 within the margin, unless the normal of now is an edge's or a corner's past which they
+    may fly; else when they meet.
     """
     x, y, z = centre[a, 0], centre[a, 1], centre[a, 2]
     p, q = solid_of(shapes, a, centre, axes, x, y, z), solid_of(shapes, b, centre, axes, x, y, z)
     body_a, body_b = shapes.tags[a, BODY], shapes.tags[b, BODY]
     reach = motion.reach[body_a] + motion.reach[body_b]
     gap, nx, ny, nz, px, py, pz, qx, qy, qz = separation(p, q, hulls, reach, work.separation)
-    part = 0.0
     if gap > reach or (gap > motion.margin and left_out(motion, a, b, body_a, body_b)):
-        return 0, part
-    if gap <= motion.margin:
+        return 0, 0.0
+    d, turn = motion.displacement, motion.turn[body_a] + motion.turn[body_b]
+    wx, wy, wz = d[body_b, 0] - d[body_a, 0], d[body_b, 1] - d[body_a, 1], d[body_b, 2] - d[body_a, 2]
+    close, part = CLOSE * math.sqrt(wx * wx + wy * wy + wz * wz), 0.0
+    if gap > motion.margin:
+        part, nx, ny, nz = time_of_impact(p, q, hulls, wx, wy, wz, turn, close, work.separation)
+        if part > 1.0:
+            return 0, part
+    elif strikes(gap, nx, ny, nz, wx, wy, wz, turn) and not (
+        _faces(p, hulls, nx, ny, nz, work.manifold, 0) or _faces(q, hulls, -nx, -ny, -nz, work.manifold, 1)
+    ):
+        part, nx, ny, nz = passing(p, q, hulls, wx, wy, wz, turn, close, work.separation)
+    if part > 0.0:
+        back = pull_back(motion.led[body_a], motion.led[body_b])
+        count = _contacts_on_the_way(
+            p, q, hulls, part, nx, ny, nz, wx, wy, wz, reach, back, work, spots, marks
+        )
+    else:
         count = manifold(
             p, q, hulls, gap, nx, ny, nz, px, py, pz, qx, qy, qz, reach, work.manifold, spots, marks
         )
-    else:
-        d, turn = motion.displacement, motion.turn[body_a] + motion.turn[body_b]
-        wx, wy, wz = d[body_b, 0] - d[body_a, 0], d[body_b, 1] - d[body_a, 1], d[body_b, 2] - d[body_a, 2]
-        back = pull_back(motion.led[body_a], motion.led[body_b])
-        count, part = _swept(p, q, hulls, wx, wy, wz, turn, reach, back, work, spots, marks)
     for i in range(count):
         spots[i, 0] += x
         spots[i, 1] += y
