@@ -8,7 +8,7 @@ import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel
 
-_OF_P, _OF_Q, CROSSING, ALONE_MARK = 0, 1 << 57, 2 << 57, 3 << 57
+_OF_P, _OF_Q, _CROSSING, ALONE_MARK = 0, 1 << 57, 2 << 57, 3 << 57
 _LABEL = (1 << 14) - 1
 SNAP = 4e-6  # part of the size within which a crossing counts as the vertex it is at
 MERGE = 1e-6  # part of the size within which two points are one
@@ -28,7 +28,7 @@ def crossing_mark(p0, p1, q0, q1):
     """Mark of the crossing of a side of p with a side of q, each given by its labels in any order."""
     p = ((min(p0, p1) & _LABEL) << 14) | (max(p0, p1) & _LABEL)
     q = ((min(q0, q1) & _LABEL) << 14) | (max(q0, q1) & _LABEL)
-    return CROSSING + (p << 28) + q
+    return _CROSSING + (p << 28) + q
 
 
 @inner_kernel

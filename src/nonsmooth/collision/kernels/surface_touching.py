@@ -11,17 +11,17 @@ from nonsmooth.collision.kernels.coming_vertices import (
     add_coming_on_solid,
     add_coming_on_surfaces,
 )
-from nonsmooth.collision.kernels.fast_pairs import left_out
+from nonsmooth.collision.kernels.fast_pairs import CLOSE, left_out, strikes
 from nonsmooth.collision.kernels.half_spaces import plane_vertices
 from nonsmooth.collision.kernels.inside_meshes import solid_inside, surface_inside
+from nonsmooth.collision.kernels.mesh_features import EDGE
 from nonsmooth.collision.kernels.mesh_pairs import mesh_mesh_contacts
 from nonsmooth.collision.kernels.meshes import mesh_contacts
 from nonsmooth.collision.kernels.placing import BODY, KIND, PIECE, moved, place_of, solid_of
 from nonsmooth.collision.kernels.solids import HALF_SPACE, HEIGHT_FIELD, MESH
-from nonsmooth.collision.kernels.touching import keep_counting, pull_back
+from nonsmooth.collision.kernels.touching import faces, keep_counting, pull_back
 
 _STEPS = 1000  # of a sweep past a surface
-_CLOSE = 1e-6  # part of the way at which shapes that approach have met
 _LOOK = 0.02  # part of the way that a sweep looks ahead
 
 
@@ -33,9 +33,23 @@ class Outlines(NamedTuple):
 
 
 @inner_kernel
+def _may_pass(solid, w, turn, hulls, work, spots, marks, count):
+    """True if no contact touches, and a sharp edge or vertex of the surface is in the way of a solid that
+    moves by w (m) against it: the solid may go past it.
+    """
+    edge = False
+    for i in range(count):
+        nx, ny, nz, gap = spots[i, 3], spots[i, 4], spots[i, 5], spots[i, 6]
+        if gap <= turn:
+            return False
+        if marks[i] >= EDGE << 60 and strikes(gap, nx, ny, nz, *w, turn):
+            edge = edge or not faces(solid, hulls, -nx, -ny, -nz, work.feature, 0)
+    return edge
+
+
+@inner_kernel
 def _swept_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, reach, work, spots, marks):
-    """Contacts of a surface and a convex shape that is further away than the margin, and the part of the
-    step after which they meet.
+    """Contacts of a surface and a convex shape that meet later in the step, and the part after which they do.
 
     Nothing touches before the shape has come as far as the gap: this is repeated until it touches or the
     step ends. Contacts have the normal of the time at which they meet, as in `touching`.
@@ -48,7 +62,7 @@ def _swept_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, rea
     )
     back = pull_back(motion.led[of_surface], motion.led[of_s])
     way = math.sqrt(wx * wx + wy * wy + wz * wz)
-    limit = motion.turn[of_s] + motion.turn[of_surface] + _CLOSE * way
+    limit = motion.turn[of_s] + motion.turn[of_surface] + CLOSE * way
     look = limit + motion.margin + _LOOK * way
     solid = solid_of(shapes, s, centre, axes, 0.0, 0.0, 0.0)
     x, y, z = centre[surface, 0], centre[surface, 1], centre[surface, 2]
@@ -71,7 +85,7 @@ def _swept_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, rea
                 spots[i, 1] -= back * t * wy
                 spots[i, 2] -= back * t * wz
             return count, max(t, 1e-300)
-        t += max(nearest - limit, _CLOSE * way) / way
+        t += max(nearest - limit, CLOSE * way) / way
         if t > 1.0:
             return 0, t
     return 0, t
@@ -80,7 +94,7 @@ def _swept_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, rea
 @inner_kernel
 def _surface_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, work, spots, marks):
     """Contacts of a surface and another shape, normals out of the surface: their number, and the part of the
-    step after which they meet, 0 if they are within the margin.
+    step whose normals they have, as in `touching`.
     """
     place = place_of(shapes, surface, centre, axes)
     body, other_body = shapes.tags[surface, BODY], shapes.tags[s, BODY]
@@ -111,16 +125,13 @@ def _surface_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, w
     shift = 0.0, 0.0, 0.0
     if nearest > motion.margin and left_out(motion, surface, s, body, other_body):
         return 0, part
-    if nearest > motion.margin:
+    d, turn = motion.displacement, motion.turn[body] + motion.turn[other_body]
+    w = d[other_body, 0] - d[body, 0], d[other_body, 1] - d[body, 1], d[other_body, 2] - d[body, 2]
+    if nearest > motion.margin or _may_pass(solid, w, turn, hulls, work, spots, marks, count):
         count, part = _swept_contacts(
             surface, s, shapes, meshes, hulls, centre, axes, motion, reach, work, spots, marks
         )
-        d = motion.displacement
-        shift = (
-            part * (d[other_body, 0] - d[body, 0]),
-            part * (d[other_body, 1] - d[body, 1]),
-            part * (d[other_body, 2] - d[body, 2]),
-        )
+        shift = part * w[0], part * w[1], part * w[2]
     if 0 < count <= spots.shape[0]:
         count = add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spots, marks, count)
     return count, part

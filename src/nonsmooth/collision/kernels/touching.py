@@ -55,7 +55,7 @@ def pull_back(led_a, led_b):
 
 
 @inner_kernel
-def _faces(solid, hulls, nx, ny, nz, work, side):
+def faces(solid, hulls, nx, ny, nz, work, side):
     """True if n is the normal of one of the solid's faces."""
     if choose(solid, hulls, nx, ny, nz, work, side)[0] < 2:
         return False
@@ -106,7 +106,7 @@ def _solid_contacts(a, b, shapes, hulls, centre, axes, motion, work, spots, mark
         if part > 1.0:
             return 0, part
     elif strikes(gap, nx, ny, nz, wx, wy, wz, turn) and not (
-        _faces(p, hulls, nx, ny, nz, work.manifold, 0) or _faces(q, hulls, -nx, -ny, -nz, work.manifold, 1)
+        faces(p, hulls, nx, ny, nz, work.manifold, 0) or faces(q, hulls, -nx, -ny, -nz, work.manifold, 1)
     ):
         part, nx, ny, nz = passing(p, q, hulls, wx, wy, wz, turn, close, work.separation)
     if part > 0.0:
