@@ -31,7 +31,7 @@ from nonsmooth.collision.kernels.support_features import ALONE, CROSSING, ROUND,
 
 SPOTS = 17
 """Rows that `spots` and `marks` must have for one pair."""
-_SLACK = 2e-10  # part of the size by which walls are pushed out
+_SLACK = 1e-9  # part of the size by which walls are pushed out; less than the check of manifolds allows
 _ROUNDING = 1e-14  # part of the larger size
 _BESIDE = 0.1  # sine between a line and an edge that it can rest on beside the face
 _SAME = 3e-10  # part of the size by which the features may miss the gap of the pair

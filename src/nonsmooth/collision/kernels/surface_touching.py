@@ -17,6 +17,7 @@ from nonsmooth.collision.kernels.inside_meshes import solid_inside, surface_insi
 from nonsmooth.collision.kernels.mesh_features import EDGE
 from nonsmooth.collision.kernels.mesh_pairs import mesh_mesh_contacts
 from nonsmooth.collision.kernels.meshes import mesh_contacts
+from nonsmooth.collision.kernels.pair_directions import EDGES
 from nonsmooth.collision.kernels.placing import BODY, KIND, PIECE, moved, place_of, solid_of
 from nonsmooth.collision.kernels.solids import HALF_SPACE, HEIGHT_FIELD, MESH
 from nonsmooth.collision.kernels.touching import faces, keep_counting, pull_back
@@ -33,46 +34,54 @@ class Outlines(NamedTuple):
 
 
 @inner_kernel
-def _may_pass(solid, w, turn, hulls, work, spots, marks, count):
-    """True if no contact touches, and a sharp edge or vertex of the surface is in the way of a solid that
-    moves by w (m) against it: the solid may go past it.
+def _contacts_at(t, w, surface, s, shapes, meshes, hulls, centre, axes, reach, work, spots, marks):
+    """Contacts of a surface and another shape that has gone the part t of its way w (m); their number."""
+    place = place_of(shapes, surface, centre, axes)
+    x, y, z = t * w[0], t * w[1], t * w[2]
+    if shapes.tags[s, KIND] in (MESH, HEIGHT_FIELD):
+        other = place_of(shapes, s, centre, axes)
+        return mesh_mesh_contacts(
+            place.piece, place.x, place.y, place.z, place.axes, other.piece, other.x + x, other.y + y,
+            other.z + z, other.axes, meshes, reach, work, spots, marks,
+        )  # fmt: skip
+    solid = moved(solid_of(shapes, s, centre, axes, 0.0, 0.0, 0.0), x, y, z)
+    return mesh_contacts(
+        place.piece, place.x, place.y, place.z, place.axes, solid, meshes, hulls, reach, work, spots, marks
+    )
+
+
+@inner_kernel
+def _may_pass(s, shapes, hulls, centre, axes, w, turn, work, spots, marks, count):
+    """True if no contact touches, and a sharp edge or vertex of a surface is in the way of shape s that moves
+    by w (m) against it: the shape may go past it.
     """
-    edge = False
+    pair, edge = shapes.tags[s, KIND] in (MESH, HEIGHT_FIELD), False
+    solid = solid_of(shapes, s, centre, axes, 0.0, 0.0, 0.0)
     for i in range(count):
         nx, ny, nz, gap = spots[i, 3], spots[i, 4], spots[i, 5], spots[i, 6]
         if gap <= turn:
             return False
-        if marks[i] >= EDGE << 60 and strikes(gap, nx, ny, nz, *w, turn):
-            edge = edge or not faces(solid, hulls, -nx, -ny, -nz, work.feature, 0)
+        if marks[i] >= (EDGES if pair else EDGE) << 60 and strikes(gap, nx, ny, nz, *w, turn):
+            edge = edge or pair or not faces(solid, hulls, -nx, -ny, -nz, work.feature, 0)
     return edge
 
 
 @inner_kernel
-def _swept_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, reach, work, spots, marks):
-    """Contacts of a surface and a convex shape that meet later in the step, and the part after which they do.
+def _swept_contacts(w, surface, s, shapes, meshes, hulls, centre, axes, motion, work, spots, marks):
+    """Contacts of a surface and another shape that meet later in the step, in which the shape moves by w (m)
+    against the surface, and the part of the step after which they do.
 
     Nothing touches before the shape has come as far as the gap: this is repeated until it touches or the
     step ends. Contacts have the normal of the time at which they meet, as in `touching`.
     """
-    d, of_s, of_surface = motion.displacement, shapes.tags[s, BODY], shapes.tags[surface, BODY]
-    wx, wy, wz = (
-        d[of_s, 0] - d[of_surface, 0],
-        d[of_s, 1] - d[of_surface, 1],
-        d[of_s, 2] - d[of_surface, 2],
-    )
+    of_s, of_surface = shapes.tags[s, BODY], shapes.tags[surface, BODY]
     back = pull_back(motion.led[of_surface], motion.led[of_s])
-    way = math.sqrt(wx * wx + wy * wy + wz * wz)
+    way = math.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
     limit = motion.turn[of_s] + motion.turn[of_surface] + CLOSE * way
     look = limit + motion.margin + _LOOK * way
-    solid = solid_of(shapes, s, centre, axes, 0.0, 0.0, 0.0)
-    x, y, z = centre[surface, 0], centre[surface, 1], centre[surface, 2]
-    piece = shapes.tags[surface, PIECE]
     t = 0.0
     for _ in range(_STEPS):
-        count = mesh_contacts(
-            piece, x, y, z, axes[surface], moved(solid, t * wx, t * wy, t * wz), meshes, hulls, look, work,
-            spots, marks,
-        )  # fmt: skip
+        count = _contacts_at(t, w, surface, s, shapes, meshes, hulls, centre, axes, look, work, spots, marks)
         if count > spots.shape[0]:
             return count, t
         nearest = look
@@ -80,10 +89,9 @@ def _swept_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, rea
             nearest = min(nearest, spots[i, 6])
         if nearest <= limit:
             for i in range(count):
-                spots[i, 6] -= t * (spots[i, 3] * wx + spots[i, 4] * wy + spots[i, 5] * wz)
-                spots[i, 0] -= back * t * wx
-                spots[i, 1] -= back * t * wy
-                spots[i, 2] -= back * t * wz
+                spots[i, 6] -= t * (spots[i, 3] * w[0] + spots[i, 4] * w[1] + spots[i, 5] * w[2])
+                for k in range(3):
+                    spots[i, k] -= back * t * w[k]
             return count, max(t, 1e-300)
         t += max(nearest - limit, CLOSE * way) / way
         if t > 1.0:
@@ -99,40 +107,35 @@ def _surface_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, w
     place = place_of(shapes, surface, centre, axes)
     body, other_body = shapes.tags[surface, BODY], shapes.tags[s, BODY]
     reach, part = motion.reach[body] + motion.reach[other_body], 0.0
+    d, turn = motion.displacement, motion.turn[body] + motion.turn[other_body]
+    w = d[other_body, 0] - d[body, 0], d[other_body, 1] - d[body, 1], d[other_body, 2] - d[body, 2]
     approach = Approach(motion, np.int64(body), np.int64(other_body), reach)
-    if shapes.tags[s, KIND] in (MESH, HEIGHT_FIELD):
-        other = place_of(shapes, s, centre, axes)
-        count = mesh_mesh_contacts(
-            place.piece, place.x, place.y, place.z, place.axes, other.piece, other.x, other.y, other.z,
-            other.axes, meshes, reach, work, spots, marks,
-        )  # fmt: skip
-        if count == 0:
-            return surface_inside(place, other, meshes, work, spots, marks), part
-        if count <= spots.shape[0]:
-            count = add_coming_on_surfaces(place, other, approach, meshes, work, spots, marks, count)
-        return count, part
-    solid = solid_of(shapes, s, centre, axes, 0.0, 0.0, 0.0)
-    count = mesh_contacts(
-        place.piece, place.x, place.y, place.z, place.axes, solid, meshes, hulls, reach, work, spots, marks
-    )
-    if count == 0:
-        return solid_inside(place, solid, meshes, hulls, work, spots, marks), part
+    count = _contacts_at(0.0, w, surface, s, shapes, meshes, hulls, centre, axes, reach, work, spots, marks)
     if count > spots.shape[0]:
         return count, part
+    pair = shapes.tags[s, KIND] in (MESH, HEIGHT_FIELD)
+    solid = solid_of(shapes, s, centre, axes, 0.0, 0.0, 0.0)
+    other = place_of(shapes, s, centre, axes)
+    if count == 0:
+        if pair:
+            return surface_inside(place, other, meshes, work, spots, marks), part
+        return solid_inside(place, solid, meshes, hulls, work, spots, marks), part
     nearest = spots[0, 6]
     for k in range(1, count):
         nearest = min(nearest, spots[k, 6])
-    shift = 0.0, 0.0, 0.0
-    if nearest > motion.margin and left_out(motion, surface, s, body, other_body):
+    apart = nearest > motion.margin and not pair
+    if apart and left_out(motion, surface, s, body, other_body):
         return 0, part
-    d, turn = motion.displacement, motion.turn[body] + motion.turn[other_body]
-    w = d[other_body, 0] - d[body, 0], d[other_body, 1] - d[body, 1], d[other_body, 2] - d[body, 2]
-    if nearest > motion.margin or _may_pass(solid, w, turn, hulls, work, spots, marks, count):
+    if apart or _may_pass(s, shapes, hulls, centre, axes, w, turn, work, spots, marks, count):
         count, part = _swept_contacts(
-            surface, s, shapes, meshes, hulls, centre, axes, motion, reach, work, spots, marks
+            w, surface, s, shapes, meshes, hulls, centre, axes, motion, work, spots, marks
         )
+    if count == 0 or count > spots.shape[0]:
+        return count, part
+    if pair and part == 0.0:
+        count = add_coming_on_surfaces(place, other, approach, meshes, work, spots, marks, count)
+    elif not pair:
         shift = part * w[0], part * w[1], part * w[2]
-    if 0 < count <= spots.shape[0]:
         count = add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spots, marks, count)
     return count, part
 
