@@ -12,7 +12,7 @@ from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision._ball_plane_kernels import plane_box, plane_capsule, sphere_box, sphere_capsule
 from nonsmooth.collision._box_box_kernels import UNDECIDED, box_box
 from nonsmooth.collision._capsule_kernels import capsule_capsule
-from nonsmooth.collision.kernels.fast_pairs import left_out, strikes
+from nonsmooth.collision.kernels.fast_pairs import left_out, may_pass
 
 SPHERE, HALF_SPACE, BOX, CAPSULE = 0, 1, 2, 3
 BODY, KIND, MATERIAL = 0, 1, 2  # columns of tags
@@ -125,22 +125,12 @@ def _manifold(p, q, kp, kq, shapes, centre, axes, reach, scratch):
     return box_box(p, q, size, centre, axes, reach, scratch.polygon, scratch.labels, spots, marks)
 
 
-@inlined_kernel
-def _along_axis(axes, box, spot):
-    """True if a contact's normal is that of one of the box's faces."""
-    most = 0.0
-    for k in range(3):
-        along = axes[box, 0, k] * spot[3] + axes[box, 1, k] * spot[4] + axes[box, 2, k] * spot[5]
-        most = max(most, abs(along))
-    return most > 1.0 - 1e-12
-
-
 @inner_kernel
 def _touch_others(a, b, shapes, centre, axes, motion, scratch, out, found):
     """Write the contacts of one pair, by ascending features, after the first `found`; the new number.
 
     Returns -1 where there is no closed form, and where the motion of the two decides whether and where they
-    meet: they are further apart than the margin, or a box's edge or corner is in the way.
+    meet: they are further apart than the margin, or may fly past each other.
     """
     ka, kb = shapes.tags[a, KIND], shapes.tags[b, KIND]
     p, q, sign = (a, b, 1.0) if ka <= kb else (b, a, -1.0)
@@ -151,16 +141,17 @@ def _touch_others(a, b, shapes, centre, axes, motion, scratch, out, found):
     if count == UNDECIDED:
         return -1
     if count > 0 and ka != HALF_SPACE and kb != HALF_SPACE:
-        nearest = spots[0, 6]
+        k = 0
         for i in range(1, count):
-            nearest = min(nearest, spots[i, 6])
+            k = i if spots[i, 6] < spots[k, 6] else k
+        nearest = spots[k, 6]
         if nearest > motion.margin:
             return -1 if nearest <= reach else found
-        if count == 1 and max(ka, kb) == BOX and not _along_axis(axes, q, spots[0]):
-            d, turn = motion.displacement, motion.turn[body_a] + motion.turn[body_b]
-            w = d[body_b, 0] - d[body_a, 0], d[body_b, 1] - d[body_a, 1], d[body_b, 2] - d[body_a, 2]
-            if strikes(nearest, sign * spots[0, 3], sign * spots[0, 4], sign * spots[0, 5], *w, turn):
-                return -1  # it may go past the edge
+        d, turn = motion.displacement, motion.turn[body_a] + motion.turn[body_b]
+        w = d[body_b, 0] - d[body_a, 0], d[body_b, 1] - d[body_a, 1], d[body_b, 2] - d[body_a, 2]
+        nx, ny, nz = sign * spots[k, 3], sign * spots[k, 4], sign * spots[k, 5]
+        if may_pass(nearest, nx, ny, nz, *w, turn, motion.margin):
+            return -1
     for _ in range(count):
         least = -1
         for i in range(count):

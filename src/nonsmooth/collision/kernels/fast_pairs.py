@@ -13,6 +13,7 @@ from nonsmooth.collision.kernels.solids import HALF_SPACE, HEIGHT_FIELD, MESH
 
 CLOSE = 1e-6
 """Part of the way at which solids that approach have met."""
+_PAST = 0.01  # part of the margin
 _FAST = 0.5  # part of both inner radii that a pair may move in a step without being followed
 
 
@@ -56,12 +57,19 @@ def left_out(motion, a, b, body_a, body_b):
 
 
 @inlined_kernel
-def strikes(gap, nx, ny, nz, wx, wy, wz, turn):
+def may_pass(gap, nx, ny, nz, wx, wy, wz, turn, margin):
     """True if solids that are apart and move by w against one another, turning their points by up to `turn`,
-    meet along n within the step, though they may have gone past each other by then.
+    meet along n within the step, but could have gone past each other by then.
+
+    The way across n until they meet tells how far past an edge they can be. What misses an edge by less than
+    a small part of the margin counts as meeting it: so bodies at rest cost no more.
     """
-    way = math.sqrt(wx * wx + wy * wy + wz * wz)
-    return gap > turn + CLOSE * way and gap + nx * wx + ny * wy + nz * wz < 0.0
+    way2 = wx * wx + wy * wy + wz * wz
+    closing = -(nx * wx + ny * wy + nz * wz)
+    if closing <= gap or gap <= turn + CLOSE * math.sqrt(way2):
+        return False
+    aside = gap / closing * math.sqrt(max(way2 - closing * closing, 0.0))
+    return aside > _PAST * margin
 
 
 @kernel

@@ -11,16 +11,14 @@ from nonsmooth.collision.kernels.coming_vertices import (
     add_coming_on_solid,
     add_coming_on_surfaces,
 )
-from nonsmooth.collision.kernels.fast_pairs import CLOSE, left_out, strikes
+from nonsmooth.collision.kernels.fast_pairs import CLOSE, left_out, may_pass
 from nonsmooth.collision.kernels.half_spaces import plane_vertices
 from nonsmooth.collision.kernels.inside_meshes import solid_inside, surface_inside
-from nonsmooth.collision.kernels.mesh_features import EDGE
 from nonsmooth.collision.kernels.mesh_pairs import mesh_mesh_contacts
 from nonsmooth.collision.kernels.meshes import mesh_contacts
-from nonsmooth.collision.kernels.pair_directions import EDGES
 from nonsmooth.collision.kernels.placing import BODY, KIND, PIECE, moved, place_of, solid_of
 from nonsmooth.collision.kernels.solids import HALF_SPACE, HEIGHT_FIELD, MESH
-from nonsmooth.collision.kernels.touching import faces, keep_counting, pull_back
+from nonsmooth.collision.kernels.touching import keep_counting, pull_back
 
 _STEPS = 1000  # of a sweep past a surface
 _LOOK = 0.02  # part of the way that a sweep looks ahead
@@ -51,19 +49,15 @@ def _contacts_at(t, w, surface, s, shapes, meshes, hulls, centre, axes, reach, w
 
 
 @inner_kernel
-def _may_pass(s, shapes, hulls, centre, axes, w, turn, work, spots, marks, count):
-    """True if no contact touches, and a sharp edge or vertex of a surface is in the way of shape s that moves
-    by w (m) against it: the shape may go past it.
-    """
-    pair, edge = shapes.tags[s, KIND] in (MESH, HEIGHT_FIELD), False
-    solid = solid_of(shapes, s, centre, axes, 0.0, 0.0, 0.0)
+def _any_may_pass(w, turn, margin, spots, count):
+    """True if no contact touches, and the shapes may go past one of them, moving by w (m) against another."""
+    passing = False
     for i in range(count):
         nx, ny, nz, gap = spots[i, 3], spots[i, 4], spots[i, 5], spots[i, 6]
         if gap <= turn:
             return False
-        if marks[i] >= (EDGES if pair else EDGE) << 60 and strikes(gap, nx, ny, nz, *w, turn):
-            edge = edge or pair or not faces(solid, hulls, -nx, -ny, -nz, work.feature, 0)
-    return edge
+        passing = passing or may_pass(gap, nx, ny, nz, *w, turn, margin)
+    return passing
 
 
 @inner_kernel
@@ -126,7 +120,7 @@ def _surface_contacts(surface, s, shapes, meshes, hulls, centre, axes, motion, w
     apart = nearest > motion.margin and not pair
     if apart and left_out(motion, surface, s, body, other_body):
         return 0, part
-    if apart or _may_pass(s, shapes, hulls, centre, axes, w, turn, work, spots, marks, count):
+    if apart or _any_may_pass(w, turn, motion.margin, spots, count):
         count, part = _swept_contacts(
             w, surface, s, shapes, meshes, hulls, centre, axes, motion, work, spots, marks
         )

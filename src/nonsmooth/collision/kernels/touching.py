@@ -4,16 +4,13 @@ import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision._narrow_kernels import counts, write
-from nonsmooth.collision.kernels.fast_pairs import CLOSE, left_out, strikes
+from nonsmooth.collision.kernels.fast_pairs import CLOSE, left_out, may_pass
 from nonsmooth.collision.kernels.half_spaces import half_space_contacts
 from nonsmooth.collision.kernels.manifolds import manifold
 from nonsmooth.collision.kernels.placing import BODY, KIND, moved, solid_of
 from nonsmooth.collision.kernels.separation import separation
 from nonsmooth.collision.kernels.solids import HALF_SPACE, core_separation
-from nonsmooth.collision.kernels.support_features import choose
 from nonsmooth.collision.kernels.sweeps import passing, time_of_impact
-
-_ON_FACE = 1.0 - 1e-12  # cosine between a face's normal and a contact's that is the same
 
 
 @inlined_kernel
@@ -55,15 +52,6 @@ def pull_back(led_a, led_b):
 
 
 @inner_kernel
-def faces(solid, hulls, nx, ny, nz, work, side):
-    """True if n is the normal of one of the solid's faces."""
-    if choose(solid, hulls, nx, ny, nz, work, side)[0] < 2:
-        return False
-    normal = work.normal
-    return normal[side, 0] * nx + normal[side, 1] * ny + normal[side, 2] * nz > _ON_FACE
-
-
-@inner_kernel
 def _contacts_on_the_way(p, q, hulls, t, nx, ny, nz, wx, wy, wz, reach, back, work, spots, marks):
     """Contacts that solids have after the part t of the step, with the normal n of that time; their number.
 
@@ -88,8 +76,7 @@ def _contacts_on_the_way(p, q, hulls, t, nx, ny, nz, wx, wy, wz, reach, back, wo
 @inner_kernel
 def _solid_contacts(a, b, shapes, hulls, centre, axes, motion, work, spots, marks):
     """Contacts of two convex shapes, normals from a to b: their number, and the part of the step whose normal
-    they have. It is 0 within the margin, unless the normal of now is an edge's or a corner's past which they
-    may fly; else when they meet.
+    they have: that after which they meet. It is 0 within the margin, unless they may fly past one another.
     """
     x, y, z = centre[a, 0], centre[a, 1], centre[a, 2]
     p, q = solid_of(shapes, a, centre, axes, x, y, z), solid_of(shapes, b, centre, axes, x, y, z)
@@ -105,9 +92,7 @@ def _solid_contacts(a, b, shapes, hulls, centre, axes, motion, work, spots, mark
         part, nx, ny, nz = time_of_impact(p, q, hulls, wx, wy, wz, turn, close, work.separation)
         if part > 1.0:
             return 0, part
-    elif strikes(gap, nx, ny, nz, wx, wy, wz, turn) and not (
-        faces(p, hulls, nx, ny, nz, work.manifold, 0) or faces(q, hulls, -nx, -ny, -nz, work.manifold, 1)
-    ):
+    elif may_pass(gap, nx, ny, nz, wx, wy, wz, turn, motion.margin):
         part, nx, ny, nz = passing(p, q, hulls, wx, wy, wz, turn, close, work.separation)
     if part > 0.0:
         back = pull_back(motion.led[body_a], motion.led[body_b])
