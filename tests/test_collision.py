@@ -207,13 +207,36 @@ def test_balls_and_planes_that_touch_or_may_touch_in_the_step(seed, count, speed
             way = np.linalg.norm(displacement[b] - displacement[a]) + turn[a] + turn[b]
             if a >= 2 and gap > margin and way > 0.5 * (radius[a - 2] + radius[b - 2]):
                 continue  # fast balls that are apart are followed on their way
-            if min(gap, later) <= margin:
-                expected.append((a, b, gap, normal))
+            if min(gap, later) > margin:
+                continue
+            if a >= 2:
+                between, slack = displacement[b] - displacement[a], turn[a] + turn[b]
+                past = passing_balls(apart, between, radius[a - 2] + radius[b - 2], slack, margin)
+                if past is not None:
+                    if np.linalg.norm(past) - radius[a - 2] - radius[b - 2] > margin:
+                        continue
+                    normal = past / np.linalg.norm(past)
+                    gap = normal @ apart - radius[a - 2] - radius[b - 2]
+            expected.append((a, b, gap, normal))
     assert contacts.shapes.tolist() == [[a, b] for a, b, _, _ in expected]
     assert contacts.bodies.tolist() == contacts.shapes.tolist()
     assert np.allclose(contacts.gap, [gap for _, _, gap, _ in expected], rtol=0.0, atol=1e-13)
     wanted = np.array([normal for *_, normal in expected]).reshape(-1, 3)
     assert np.allclose(contacts.normal, wanted, rtol=0.0, atol=1e-12)
+
+
+def passing_balls(apart, between, reach, slack, margin):
+    """Where the second of two balls is, seen from the first, when they pass each other: that is, when the
+    plane of now would stop them, and their centres never come within `reach` + `slack`. None otherwise."""
+    distance = np.linalg.norm(apart)
+    gap, closing = distance - reach, -(apart @ between) / distance
+    if gap <= slack or closing <= gap:
+        return None
+    aside = gap / closing * np.linalg.norm(between + closing * apart / distance)
+    nearest = apart + min(-(apart @ between) / (between @ between), 1.0) * between
+    if aside <= 0.01 * margin or np.linalg.norm(nearest) <= reach + slack:
+        return None
+    return nearest
 
 
 @settings(max_examples=60)

@@ -12,7 +12,7 @@ from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision._ball_plane_kernels import plane_box, plane_capsule, sphere_box, sphere_capsule
 from nonsmooth.collision._box_box_kernels import UNDECIDED, box_box
 from nonsmooth.collision._capsule_kernels import capsule_capsule
-from nonsmooth.collision.kernels.fast_pairs import left_out, may_pass
+from nonsmooth.collision.kernels.fast_pairs import left_out, may_pass, pull_back
 
 SPHERE, HALF_SPACE, BOX, CAPSULE = 0, 1, 2, 3
 BODY, KIND, MATERIAL = 0, 1, 2  # columns of tags
@@ -167,14 +167,36 @@ def _touch_others(a, b, shapes, centre, axes, motion, scratch, out, found):
     return found
 
 
+@inner_kernel
+def _pass_balls(a, b, centre, motion, body_a, body_b, gap, nx, ny, nz):
+    """Whether two balls, with the gap and the unit vector n of now, fly past each other in the step; and n at
+    their closest approach, the part of the step until then, and the gap there.
+
+    The plane across n separates them all along the way.
+    """
+    d, turn = motion.displacement, motion.turn[body_a] + motion.turn[body_b]
+    wx, wy, wz = d[body_b, 0] - d[body_a, 0], d[body_b, 1] - d[body_a, 1], d[body_b, 2] - d[body_a, 2]
+    if not may_pass(gap, nx, ny, nz, wx, wy, wz, turn, motion.margin):
+        return False, nx, ny, nz, 0.0, gap
+    x, y, z = centre[b, 0] - centre[a, 0], centre[b, 1] - centre[a, 1], centre[b, 2] - centre[a, 2]
+    part = min(-(x * wx + y * wy + z * wz) / (wx * wx + wy * wy + wz * wz), 1.0)
+    x, y, z = x + part * wx, y + part * wy, z + part * wz
+    length = math.sqrt(x * x + y * y + z * z)
+    least = length - centre[a, 3] - centre[b, 3]
+    if least <= turn:
+        return False, nx, ny, nz, 0.0, gap
+    return True, x / length, y / length, z / length, part, least
+
+
 @kernel
-def touch(pairs, shapes, centre, axes, motion, scratch, out, later):
+def touch(pairs, shapes, centre, axes, motion, scratch, out, parts, later):
     """Write the contacts of pairs with a closed form; their number. `out` has room for `most_contacts`.
 
-    `centre` (s, 4) holds centres and, for balls, radii; `axes` (s, 3, 3) the axes as columns. The pairs
-    that are left to the kernels for solids are listed in `later` (p,), whose length is returned as well.
+    `centre` (s, 4) holds centres and, for balls, radii; `axes` (s, 3, 3) the axes as columns. `parts`, which
+    begins as zeros, takes the part of the step whose normal a contact has; how many have one is returned.
+    The pairs that are left to the kernels for solids are listed in `later` (p,), whose length is returned.
     """
-    found, left = 0, 0
+    found, passing, left = 0, 0, 0
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         ka, kb = shapes.tags[a, KIND], shapes.tags[b, KIND]
@@ -195,8 +217,24 @@ def touch(pairs, shapes, centre, axes, motion, scratch, out, later):
             if counts(motion, body_a, body_b, gap, nx, ny, nz):
                 if gap > motion.margin and left_out(motion, a, b, body_a, body_b):
                     continue
+                passes, nx, ny, nz, part, gap = _pass_balls(
+                    a, b, centre, motion, body_a, body_b, gap, nx, ny, nz
+                )
                 middle = ra + 0.5 * gap
                 x, y, z = centre[a, 0] + middle * nx, centre[a, 1] + middle * ny, centre[a, 2] + middle * nz
+                if passes:
+                    if gap > motion.margin:
+                        continue
+                    d, back = motion.displacement, part * pull_back(motion.led[body_a], motion.led[body_b])
+                    wx, wy, wz = (
+                        d[body_b, 0] - d[body_a, 0],
+                        d[body_b, 1] - d[body_a, 1],
+                        d[body_b, 2] - d[body_a, 2],
+                    )
+                    x, y, z = x - back * wx, y - back * wy, z - back * wz
+                    gap -= part * (nx * wx + ny * wy + nz * wz)
+                    parts[found] = part
+                    passing += 1
                 write(out, found, shapes, a, b, 0, x, y, z, nx, ny, nz, gap)
                 found += 1
         elif ka + kb == 1:
@@ -229,4 +267,4 @@ def touch(pairs, shapes, centre, axes, motion, scratch, out, later):
                 left += 1
             else:
                 found = after
-    return found, left
+    return found, passing, left

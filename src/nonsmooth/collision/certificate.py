@@ -225,7 +225,8 @@ class ContactChecker:
         else:
             missing, _ = find_missing(self._scene, self._surfaces, *at, self._work, found)
         unfounded, wrong = 0, -1
-        if len(withheld):
+        # swept contacts of spheres are judged with their pairs
+        if len(withheld) and not (self._round and np.all(withheld.reason == SWEPT)):
             move = reasons.Move(
                 position,
                 quaternion,
@@ -271,8 +272,8 @@ class ContactChecker:
     ) -> tuple[kernels.Rows, kernels.Rows]:
         """The rows with the parts of the step until the shapes meet; the same as they are at that time.
 
-        With a surface, the other shape goes the whole way between the two, and so does the point if it is on
-        it; in the middle, half of it. The gap changes by the way along the normal.
+        One shape goes the whole way against the other: the first, or the one that is no surface. So does the
+        point if it is on it; in the middle, half of it. The gap changes by the way along the normal.
         """
         swept = np.flatnonzero(withheld.reason == SWEPT)
         if len(swept) == 0:
@@ -306,7 +307,7 @@ class ContactChecker:
         """Check pairs; numbers of all pairs, of pairs and contacts checked. Kernels that have none wait."""
         scene = self._scene
         at, later = ((position, quaternion, which, step, period) for which in rows)
-        every, pairs, checked = check_balls(scene, *at, result)
+        every, pairs, checked = check_balls(scene, *later, result)
         if not self._round:
             more, points = check_convex(scene, *at, self._work, result)
             pairs, checked = pairs + more, checked + points

@@ -82,36 +82,37 @@ class NarrowPhase:
     ) -> tuple[Contacts, Withheld]:
         """Contacts of the pairs (p, 2) of shapes, in order, that count in a step with this motion.
 
-        Those of shapes that are further apart than the margin are listed again, with the time they meet.
+        Those whose normal is not of now are listed again, with the part of the step until the time that it is
+        of.
         """
         most = len(pairs) if self._round else narrow.most_contacts(pairs, self.shapes.tags)
         room = self._rooms.get(most)
         out, later = narrow.Output(*room.columns()), np.empty(len(pairs), dtype=np.int64)
-        found, left = narrow.touch(pairs, self.shapes, centre, axes, motion, self._scratch, out, later)
+        parts = np.zeros(most)
+        found, passing, left = narrow.touch(
+            pairs, self.shapes, centre, axes, motion, self._scratch, out, parts, later
+        )
         contacts = room.take(slice(found))
+        early = _early(contacts, parts[:found]) if passing else Withheld.empty()
         if left == 0:
-            return contacts, Withheld.empty()
-        rest, early = pairs[later[:left]], Withheld.empty()
+            return contacts, early
+        rest = pairs[later[:left]]
         on_surface = self._surface[rest].any(axis=1) if self._surfaces else None
         solids = rest if on_surface is None else rest[~on_surface]
         if len(solids):
             others, part = self._solid_contacts(solids, centre, axes, motion)
-            swept = np.flatnonzero(part > 0.0)
-            if len(swept):
-                early = Withheld.of(others.take(swept), SWEPT, part[swept])
+            early = early.joined(_early(others, part))
             contacts = contacts.joined(others) if len(contacts) else others
         if on_surface is not None and on_surface.any():
             others, part = self._surface_contacts(rest[on_surface], centre, axes, motion)
-            swept = np.flatnonzero(part > 0.0)
-            if len(swept):
-                early = early.joined(Withheld.of(others.take(swept), SWEPT, part[swept]))
+            early = early.joined(_early(others, part))
             contacts = contacts.joined(others) if len(contacts) else others
         return contacts, early
 
     def _solid_contacts(
         self, pairs: Indices, centre: Floats, axes: Floats, motion: narrow.Motion
     ) -> tuple[Contacts, Floats]:
-        """Contacts of convex shapes, and after which part of the step they meet."""
+        """Contacts of convex shapes, and the part of the step whose normals they have."""
         room = Contacts.allocate(max(self._room, 4 * len(pairs)))
         part = np.empty(len(room))
         done, found = 0, 0
@@ -129,7 +130,7 @@ class NarrowPhase:
     def _surface_contacts(
         self, pairs: Indices, centre: Floats, axes: Floats, motion: narrow.Motion
     ) -> tuple[Contacts, Floats]:
-        """Contacts of meshes and height fields, and after which part of the step they meet."""
+        """Contacts of meshes and height fields, and the part of the step whose normals they have."""
         room = Contacts.allocate(max(self._room, 8 * len(pairs)))
         part = np.empty(len(room))
         done, found = 0, 0
@@ -264,6 +265,12 @@ class NarrowPhase:
                 rows, self.shapes.tags[rows, 3].astype(np.int64), self._closed[rows], self.meshes, centre,
                 axes, origins, ways, limit, work, np.empty(13), hit, distance, normal,
             )  # fmt: skip
+
+
+def _early(contacts: Contacts, part: Floats) -> Withheld:
+    """The contacts whose normal is that of a later part of the step."""
+    swept = np.flatnonzero(part > 0.0)
+    return Withheld.of(contacts.take(swept), SWEPT, part[swept]) if len(swept) else Withheld.empty()
 
 
 def _spots(rows: int) -> tuple[Floats, NDArray[np.int64]]:

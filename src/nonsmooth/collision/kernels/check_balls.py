@@ -23,15 +23,14 @@ from nonsmooth.collision.kernels.check_support import HALF_SPACE, SPHERE, place_
 
 @inlined_kernel
 def _check_two(scene, rows, a, b, i, result):
-    """Two spheres."""
+    """Two spheres, the first of which has gone its way against the second."""
     ra, rb = scene.radius[a], scene.radius[b]
-    cx = scene.middle[b, 0] - scene.middle[a, 0]
-    cy = scene.middle[b, 1] - scene.middle[a, 1]
-    cz = scene.middle[b, 2] - scene.middle[a, 2]
+    ax = scene.middle[a, 0] + rows.way[i, 0]
+    ay = scene.middle[a, 1] + rows.way[i, 1]
+    az = scene.middle[a, 2] + rows.way[i, 2]
+    cx, cy, cz = scene.middle[b, 0] - ax, scene.middle[b, 1] - ay, scene.middle[b, 2] - az
     nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
-    x = rows.point[i, 0] - scene.middle[a, 0]
-    y = rows.point[i, 1] - scene.middle[a, 1]
-    z = rows.point[i, 2] - scene.middle[a, 2]
+    x, y, z = rows.point[i, 0] - ax, rows.point[i, 1] - ay, rows.point[i, 2] - az
     far = abs(rows.point[i, 0]) + abs(rows.point[i, 1]) + abs(rows.point[i, 2])
     small, large = (ra, rb) if ra < rb else (rb, ra)
     size = 2.0 * small + 0.2 * large

@@ -34,7 +34,7 @@ class Rows(NamedTuple):
     gap: np.ndarray
     margin: float
     part: np.ndarray  # (k,) of the step until the shapes meet, 0 for contacts of now
-    way: np.ndarray  # (k, 3) of the shape that is no surface until then, against the surface
+    way: np.ndarray  # (k, 3) of the first shape, or of that which is no surface, until then
 
 
 class Work(NamedTuple):

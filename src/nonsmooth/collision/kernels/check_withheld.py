@@ -12,6 +12,7 @@ from nonsmooth.collision.kernels.check_support import (
     HALF_SPACE,
     HEIGHT_FIELD,
     MESH,
+    SPHERE,
     apart_along,
     farthest,
     place,
@@ -114,8 +115,9 @@ def check_withheld(scene, group, move, contacts, withheld, step, period, work, c
         if not chosen(a, b, count, step, period):
             continue
         surface = scene.kind[a] in (MESH, HEIGHT_FIELD) or scene.kind[b] in (MESH, HEIGHT_FIELD)
-        if reason == SWEPT and surface:
-            continue  # `check_surfaces` judges these contacts at the time of impact
+        balls = scene.kind[a] == SPHERE and scene.kind[b] == SPHERE
+        if reason == SWEPT and (surface or balls):
+            continue  # `check_surfaces` and `check_balls` judge these contacts at the time of impact
         place(scene, move.position, move.quaternion, a)
         place(scene, move.position, move.quaternion, b)
         p, n = withheld.point[i], withheld.normal[i]

@@ -72,6 +72,18 @@ def may_pass(gap, nx, ny, nz, wx, wy, wz, turn, margin):
     return aside > _PAST * margin
 
 
+@inlined_kernel
+def pull_back(led_a, led_b):
+    """Part of B's way against A until they meet by which a contact's point is taken back to now.
+
+    All of it puts the point where it is on B now, nothing where it is on A. If impulses turn one of the two
+    alone, it has the right arm; else it is in the middle.
+    """
+    if led_a == led_b:
+        return 0.5
+    return 1.0 if led_a else 0.0
+
+
 @kernel
 def any_fast(displacement, turn, hasty, least):
     """True if a body is marked, or moves further than a pair may without being followed.

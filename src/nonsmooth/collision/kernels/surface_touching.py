@@ -11,14 +11,14 @@ from nonsmooth.collision.kernels.coming_vertices import (
     add_coming_on_solid,
     add_coming_on_surfaces,
 )
-from nonsmooth.collision.kernels.fast_pairs import CLOSE, left_out, may_pass
+from nonsmooth.collision.kernels.fast_pairs import CLOSE, left_out, may_pass, pull_back
 from nonsmooth.collision.kernels.half_spaces import plane_vertices
 from nonsmooth.collision.kernels.inside_meshes import solid_inside, surface_inside
 from nonsmooth.collision.kernels.mesh_pairs import mesh_mesh_contacts
 from nonsmooth.collision.kernels.meshes import mesh_contacts
 from nonsmooth.collision.kernels.placing import BODY, KIND, PIECE, moved, place_of, solid_of
 from nonsmooth.collision.kernels.solids import HALF_SPACE, HEIGHT_FIELD, MESH
-from nonsmooth.collision.kernels.touching import keep_counting, pull_back
+from nonsmooth.collision.kernels.touching import keep_counting
 
 _STEPS = 1000  # of a sweep past a surface
 _LOOK = 0.02  # part of the way that a sweep looks ahead

@@ -4,7 +4,7 @@ import math
 
 from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision._narrow_kernels import counts, write
-from nonsmooth.collision.kernels.fast_pairs import CLOSE, left_out, may_pass
+from nonsmooth.collision.kernels.fast_pairs import CLOSE, left_out, may_pass, pull_back
 from nonsmooth.collision.kernels.half_spaces import half_space_contacts
 from nonsmooth.collision.kernels.manifolds import manifold
 from nonsmooth.collision.kernels.placing import BODY, KIND, moved, solid_of
@@ -37,18 +37,6 @@ def keep_counting(count, a, b, sign, part, shapes, motion, spots, marks, out, pa
             found += 1
         marks[least] = -1
     return found
-
-
-@inlined_kernel
-def pull_back(led_a, led_b):
-    """Part of B's way against A until they meet by which a contact's point is taken back to now.
-
-    All of it puts the point where it is on B now, nothing where it is on A. If impulses turn one of the two
-    alone, it has the right arm; else it is in the middle.
-    """
-    if led_a == led_b:
-        return 0.5
-    return 1.0 if led_a else 0.0
 
 
 @inner_kernel
