@@ -240,7 +240,8 @@ def _segment_on_face(solid, work, line, count, planes, slack, near, frame):
         x, y = x0 + part * dx, y0 + part * dy
         most = 0.0
         for _ in range(4):  # back into the face
-            most, wx, wy = slack, 0.0, 0.0
+            # ends cut at a wall are beyond it by the slack but for rounding, which must not decide
+            most, wx, wy = 2.0 * slack, 0.0, 0.0
             for j in range(count):
                 k = j + 1 if j + 1 < count else 0
                 ex, ey = flat[face, k, 0] - flat[face, j, 0], flat[face, k, 1] - flat[face, j, 1]
@@ -250,7 +251,7 @@ def _segment_on_face(solid, work, line, count, planes, slack, near, frame):
                 beyond = (ey * (x - flat[face, j, 0]) - ex * (y - flat[face, j, 1])) / length
                 if beyond > most:
                     most, wx, wy = beyond, ey / length, -ex / length
-            if most <= slack:
+            if most <= 2.0 * slack:
                 break
             # sideways from the line onto an edge beside it, along the line over any other
             along = (wx * dx + wy * dy) / length2
