@@ -16,8 +16,9 @@ from nonsmooth.model.shapes import HALF_SPACE, SPHERE
 _PLANES = 16
 """Planes of faces that a shape is tested against at most."""
 _OF_MARGIN, _OF_SIZE = 1e-3, 8e-6
-"""How far a neighbour may rise above a face and still lie flush with it: part of the margin, and of the smaller
-shape's diameter. What a body may sink into an edge must not grow with the margin; the check allows 1e-5."""
+"""How far a neighbour may rise above a face and still lie flush with it: part of the margin, and of the
+smaller shape's diameter. What a body may sink into an edge must not grow with the margin, and the check
+allows 1e-5 of the size."""
 
 
 def has_seams(table: ShapeTable) -> bool:
@@ -29,8 +30,8 @@ class Seams:
     """Finds contacts that a neighbour's face hides; arrays are kept from call to call."""
 
     def __init__(self, narrow: NarrowPhase, group: NDArray[np.int32], radius: Floats) -> None:
-        """`group` (s,) is the same for shapes that do not move against one another; `radius` (s,) in m is that
-        of a ball around each shape."""
+        """Take what is fixed: `group` (s,) is the same for shapes that do not move against one another, and
+        `radius` (s,) in m is that of a ball around each shape."""
         self._narrow, self._group = narrow, group
         self._flush = _OF_SIZE * 2.0 * radius
         self._first = np.empty(len(narrow.shapes.tags) + 1, dtype=np.int64)
