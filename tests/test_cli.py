@@ -374,6 +374,19 @@ def test_experiment_runs_and_compares(in_folder: Path, monkeypatch: pytest.Monke
     assert "a toy [not markup]" in run("experiment").stdout
 
 
+def test_an_experiment_that_failed_says_so(in_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def toy(folder: Path, quick: bool, progress: Progress) -> Summary:
+        folder.mkdir(parents=True)
+        return Summary("toy", "A paper", (), (), ("the tower fell [down]",)).write(folder)
+
+    add_experiment(monkeypatch, toy)
+    result = run("experiment", "toy")
+    assert result.exit_code == 2
+    assert "Failed: the tower fell [down]" in result.stderr
+    page = (in_folder / "results" / "toy" / "summary.md").read_text(encoding="utf-8")
+    assert "- the tower fell [down]" in page
+
+
 def test_ctrl_c_in_an_experiment_says_what_was_kept(in_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def toy(folder: Path, quick: bool, progress: Progress) -> Summary:
         progress(0, 2, "first")

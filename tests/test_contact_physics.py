@@ -207,6 +207,27 @@ SLIDERS: dict[str, Callable[[System, dict], int]] = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("speed", [1.0, -1.0])
+@pytest.mark.parametrize("drop", [1e-7, 4e-6, 1e-5, 3e-5])
+def test_what_counts_as_flush_is_certified(drop: float, speed: float) -> None:
+    """A step between two boxes, at any height about that which counts as flush, with any margin."""
+    for margin in (None, 0.05):
+        system = System()
+        system.add_material("ice", friction=0.0)
+        for x, z in ((0.0, -0.1), (1.0, -0.1 - drop)):
+            system.add_box((1.0, 1.0, 0.2), position=(x, 0.0, z), material="ice", fixed=True)
+        start = (0.5 - 0.2 * speed, 0.0, 0.1 if speed > 0.0 else 0.1 - drop)
+        options = {"position": start, "velocity": (speed, 0.0, 0.0), "material": "ice"}
+        system.add_box((0.3, 0.3, 0.2), density=500.0, **options)
+        run = ns.simulate(system, 0.5, 0.005, tolerance=1e-9, contact_check="all", margin=margin)
+        assert run.certificate.wrong_contact_steps == 0
+        assert run.certificate.failed == 0
+        if speed > 0.0:
+            # tipping over the edge turns no more than the speed of the fall
+            fall = np.sqrt(2.0 * G * drop)
+            assert run.system.linear_velocity[2, 0] == pytest.approx(speed, abs=fall)
+
+
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("floor", ["boxes", "mesh", "height field"])
 @pytest.mark.parametrize("slider", SLIDERS)

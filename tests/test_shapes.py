@@ -286,9 +286,12 @@ def test_open_meshes_are_for_fixed_bodies():
         (lambda s: s.add_hull(CORNERS * [1, 1, 0], mass=1.0), "lie in a plane: give at least four"),
         (lambda s: s.add_hull(CORNERS * [1, np.nan, 1], mass=1.0), "points of a convex hull is nan at index"),
         (lambda s: s.add_box((1, 1, 1), rounding=-0.1, mass=1.0), "the rounding of a box is -0.1 m: it must"),
-        (lambda s: s.add_box((1, 0, 1), mass=1.0, name="b"), "body 'b': size of a box is 0 m"),
+        (
+            lambda s: s.add_box((1, 0, 1), mass=1.0, name="b"),
+            "body 'b': size of a box along y (index 1) is 0 m",
+        ),
         (lambda s: s.add_height_field([[0.0, 1.0]], (1, 1), name="hill"), "body 'hill': heights of a height"),
-        (lambda s: s.add_height_field(HEIGHTS, (1, 0)), "spacing of a height field is 0 m"),
+        (lambda s: s.add_height_field(HEIGHTS, (1, 0)), "spacing of a height field along y is 0 m"),
         (lambda s: s.add_height_field(HEIGHTS, (1, 1), fixed=False, mass=1.0), "body 0 has a height field"),
     ],
 )

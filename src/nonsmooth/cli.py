@@ -338,6 +338,10 @@ def _experiment(
     rows = [(row.quantity, row.paper, row.ours, row.unit, row.error_or_note) for row in summary.comparisons]
     OUT.print(titled(f"{summary.experiment}: {summary.paper}", comparison_table(rows)))
     OUT.print(f"\n{counted(len(summary.files), 'file')} in {folder}", soft_wrap=True)
+    for sentence in summary.failures:
+        ERR.print(f"Failed: {sentence}", soft_wrap=True, markup=False)
+    if summary.failures:
+        raise typer.Exit(2)
 
 
 # ---- info -------------------------------------------------------------------------------------------

@@ -22,9 +22,6 @@ from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.model.shapes import HALF_SPACE
 from nonsmooth.model.system import System
 
-_FLUSH = 1e-3
-"""Part of the margin by which a neighbour may rise above a face and still lie flush with it."""
-
 
 class Detector:
     """Finds the contacts of a system, whose shapes, materials, fixed bodies and ignored pairs are read once.
@@ -62,7 +59,7 @@ class Detector:
         self._centre = np.empty((count, 4))
         self._axes = np.tile(np.eye(3), (count, 1, 1))  # those of balls stay as they are
         self._bound = np.empty((count, 7))
-        self._seams = Seams(self._narrow, group) if has_seams(table) else None
+        self._seams = Seams(self._narrow, group, self._local_bound[:, 6]) if has_seams(table) else None
         self.withheld = Withheld.empty()
         """Contacts that the last call left out on purpose, or whose normal is that of a later time."""
 
@@ -89,8 +86,7 @@ class Detector:
         self._hasty[:] = False
         contacts, self.withheld = self._narrow.contacts(pairs, self._centre, self._axes, motion)
         if self._seams is not None:
-            level = _FLUSH * self.margin
-            contacts, hidden = self._seams.withhold(contacts, self._centre, self._axes, level)
+            contacts, hidden = self._seams.withhold(contacts, self._centre, self._axes, self.margin)
             self.withheld = self.withheld.joined(hidden) if len(hidden) else self.withheld
         return contacts
 

@@ -15,6 +15,10 @@ from nonsmooth.model.shapes import HALF_SPACE, SPHERE
 
 _PLANES = 16
 """Planes of faces that a shape is tested against at most."""
+_OF_MARGIN, _OF_SIZE = 1e-3, 8e-6
+"""How far a neighbour may rise above a face and still lie flush with it: part of the margin, and of the
+smaller shape's diameter. What a body may sink into an edge must not grow with the margin, and the check
+allows 1e-5 of the size."""
 
 
 def has_seams(table: ShapeTable) -> bool:
@@ -25,19 +29,22 @@ def has_seams(table: ShapeTable) -> bool:
 class Seams:
     """Finds contacts that a neighbour's face hides; arrays are kept from call to call."""
 
-    def __init__(self, narrow: NarrowPhase, group: NDArray[np.int32]) -> None:
-        """`group` (s,) is the same for shapes that do not move against one another."""
+    def __init__(self, narrow: NarrowPhase, group: NDArray[np.int32], radius: Floats) -> None:
+        """Take what is fixed: `group` (s,) is the same for shapes that do not move against one another, and
+        `radius` (s,) in m is that of a ball around each shape."""
         self._narrow, self._group = narrow, group
+        self._flush = _OF_SIZE * 2.0 * radius
         self._first = np.empty(len(narrow.shapes.tags) + 1, dtype=np.int64)
         self._order: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._hidden: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._faces: NDArray[np.int64] = np.empty(_PLANES, dtype=np.int64)
 
     def withhold(
-        self, contacts: Contacts, centre: Floats, axes: Floats, level: float
+        self, contacts: Contacts, centre: Floats, axes: Floats, margin: float
     ) -> tuple[Contacts, Withheld]:
-        """The contacts that count, and those that do not."""
+        """The contacts that count, and those that do not; `margin` in m as for the detector."""
         count = len(contacts)
+        level = np.minimum(self._flush, _OF_MARGIN * margin)
         if count > len(self._hidden):
             self._hidden, self._order = np.empty(2 * count, np.int64), np.empty(4 * count, np.int64)
         hidden = self._hidden[:count]

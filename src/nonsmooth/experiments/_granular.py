@@ -293,7 +293,7 @@ def numbers(history: History) -> dict[str, object]:
         "solver": history.method.solver.name,
         "steps": certificate.steps,
         "tolerance": certificate.tolerance,
-        "steps_that_missed_it": certificate.failed,
+        "steps_that_missed_it": certificate.missed,
         "largest_residual": certificate.worst,
         "weight_N": history.weight,
         "final_force_N": history.final_force,
@@ -376,7 +376,7 @@ def _cost_rows(each: History, effort: Effort, where: str) -> list[Comparison]:
     return [
         Comparison(f"mean iterations per step, {name}", None, float(each.iterations.mean()), "", str(effort)),
         Comparison(
-            f"steps that missed the tolerance, {name}", None, float(certificate.failed), "",
+            f"steps that missed the tolerance, {name}", None, float(certificate.missed), "",
             f"of {certificate.steps}; largest residual {certificate.worst:.1e}, "
             f"median error of the forces {np.median(each.force_error):.1e} of them",
         ),

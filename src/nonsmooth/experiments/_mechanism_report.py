@@ -140,9 +140,9 @@ def _of_scheme(benchmark: Benchmark, trials: Sequence[Trial]) -> list[Comparison
     """Errors for all steps of a scheme; drift, joints and cost for the shortest."""
     rows = []
     for trial in trials:
-        failed = trial.run.certificate.failed
+        missed = trial.run.certificate.missed
         note = f"{trial.run.steps.count} steps to t = {trial.time[-1]:g} s"
-        note += f", of which {failed} missed the tolerance" if failed else ""
+        note += f", of which {missed} missed the tolerance" if missed else ""
         rows.append(
             Comparison(
                 f"largest error of {benchmark.quantity}, {trial.name}", None, float(trial.error.max()),

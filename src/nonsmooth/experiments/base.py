@@ -62,6 +62,8 @@ class Summary:
     paper: str
     comparisons: tuple[Comparison, ...]
     files: tuple[Path, ...]
+    failures: tuple[str, ...] = ()
+    """What had to hold and does not, a sentence each; the command then ends with exit code 2."""
 
     def markdown(self) -> str:
         """The summary as a Markdown page with one table."""
@@ -71,6 +73,8 @@ class Summary:
             printed = "" if row.paper is None else f"{row.paper:.6g}"
             cells = (row.quantity, printed, f"{row.ours:.6g}", row.unit, row.error_or_note)
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        if self.failures:
+            lines += ["", "Failed:", "", *(f"- {sentence}" for sentence in self.failures)]
         lines += ["", "Files:", "", *(f"- [{path.name}]({path.name})" for path in self.files), ""]
         pictures = [path for path in self.files if path.suffix == ".png"]
         lines += [f"![{path.stem}]({path.name})\n" for path in pictures]

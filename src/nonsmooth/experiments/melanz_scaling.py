@@ -91,7 +91,7 @@ def compare(histories: Sequence[granular.History], setup: Setup) -> list[Compari
     rows = []
     for (size, _), each in found.items():
         name, certificate = f"{each.method.label}, {size} spheres", each.certificate
-        note = f"{setup.effort}; {certificate.failed} of {certificate.steps} steps missed it"
+        note = f"{setup.effort}; {certificate.missed} of {certificate.steps} steps missed it"
         rows += [
             Comparison(
                 f"largest complementarity error, {name}", None, float(each.complementarity.max()), "J",

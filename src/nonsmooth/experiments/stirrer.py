@@ -245,7 +245,7 @@ def numbers(each: History) -> dict[str, float]:
         "mean_height_at_the_end_m": float(each.height[-1]),
         "largest_joint_error_m_or_rad": float(each.run.steps["joint_error"].max()),
         "largest_residual": certificate.worst,
-        "steps_that_missed_the_tolerance": float(certificate.failed),
+        "steps_that_missed_the_tolerance": float(certificate.missed),
         "largest_penetration_m": certificate.largest_penetration,
         "mean_iterations": float(each.run.steps["iterations"].mean()),
         "most_contacts": float(each.run.steps["contacts"].max()),
@@ -271,7 +271,7 @@ def compare(histories: Sequence[History]) -> list[Comparison]:
                        f"{found['steps_at_full_torque']:.0f} steps; {found['turns']:.3f} turns"),
             Comparison(f"largest error of the joints, {name}", None, found["largest_joint_error_m_or_rad"],
                        "m or rad"),
-            Comparison(f"steps that missed the tolerance, {name}", None, float(certificate.failed), "",
+            Comparison(f"steps that missed the tolerance, {name}", None, float(certificate.missed), "",
                        f"of {certificate.steps}; largest residual {certificate.worst:.1e}, largest "
                        f"penetration {certificate.largest_penetration:.1e} m"),
             Comparison(f"computing time, {name}", None, each.cpu, "s",

@@ -148,22 +148,21 @@ def simulate(
                 if until is not None and until(frame):
                     break
     certificate = RunCertificate.of(log, tolerance)
-    if certificate.failed:
-        if certificate.failed > certificate.wrong_contact_steps:
-            warnings.warn(
-                f"{certificate.failed} of {certificate.steps} steps did not reach the tolerance "
-                f"{tolerance:g} (largest residual {certificate.worst:.1e}): see run.certificate, and try "
-                "another solver",
-                ToleranceWarning,
-                stacklevel=2,
-            )
-        if certificate.wrong_contact_steps:
-            warnings.warn(
-                f"the contacts of {certificate.wrong_contact_steps} of {certificate.steps} steps did not "
-                "pass their check: see frame.contacts.certificate.worst of such a step",
-                ContactWarning,
-                stacklevel=2,
-            )
+    if certificate.missed:
+        warnings.warn(
+            f"{certificate.missed} of {certificate.steps} steps did not reach the tolerance "
+            f"{tolerance:g} (largest residual {certificate.worst:.1e}): see run.certificate, and try "
+            "another solver",
+            ToleranceWarning,
+            stacklevel=2,
+        )
+    if certificate.wrong_contact_steps:
+        warnings.warn(
+            f"the contacts of {certificate.wrong_contact_steps} of {certificate.steps} steps did not "
+            "pass their check: see frame.contacts.certificate.worst of such a step",
+            ContactWarning,
+            stacklevel=2,
+        )
     path = None if recording is None else Path(recording.path)
     return Run(system, stepper.time, log, certificate, stepper.timings, path, settings)
 

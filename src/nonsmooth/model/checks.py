@@ -30,12 +30,13 @@ def array(name: str, value: Any, shape: tuple[int, ...], meaning: str) -> Floats
         want not in (-1, have) for want, have in zip(shape, out.shape, strict=True)
     ):
         raise ProblemError(f"{name} has shape {out.shape}: give {meaning}")
-    if not np.isfinite(out).all():
-        index = tuple(int(k) for k in np.argwhere(~np.isfinite(out))[0])
+    wrong = ~(np.abs(out) <= LARGEST)
+    if wrong.any():
+        index = tuple(int(k) for k in np.argwhere(wrong)[0])
         place = f" at index {index[0] if len(index) == 1 else index}" if index else ""
+        if np.isfinite(out[index]):
+            raise ProblemError(f"{name} is {out[index]:g}{place}: at most {LARGEST:g} in size is possible")
         raise ProblemError(f"{name} is {out[index]}{place}: every number must be finite")
-    if out.size and np.max(np.abs(out)) > LARGEST:
-        raise ProblemError(f"{name} is {np.max(np.abs(out)):g} in size: at most {LARGEST:g} is possible")
     return out
 
 

@@ -89,7 +89,7 @@ def _steps(log: StepLog, certificate: RunCertificate, joints: int) -> list[Rende
     last = {name: float(log[name][-1]) for name in log}
     table = plain_table("quantity", "value", "unit", "meaning", numbers=("value",))
     table.add_row("residual", f"{certificate.worst:.2e}", "", f"largest, in step {certificate.worst_step}")
-    table.add_row("missed steps", str(certificate.failed), "", "above the tolerance")
+    table.add_row("missed steps", str(certificate.missed), "", "above the tolerance")
     table.add_row(
         "penetration", f"{certificate.largest_penetration:.2e}", "m", "largest overlap of two bodies"
     )

@@ -3,8 +3,9 @@
 A body that slides over two boxes side by side touches the face of one, and the edge or the side of the
 other. If no point of the other lies above the plane of that face, the body, which is held above the
 plane, cannot meet it: the contact is withheld. That holds as long as the two boxes do not move against one
-another: they must belong to one body, or both be fixed. What is below the plane by less than `level` counts
-as flush. The certificate looks at the same condition with its own support functions.
+another: they must belong to one body, or both be fixed. What rises above the plane by less than the smaller
+of both shapes' `level` counts as flush. The certificate looks at the same condition with its own support
+functions.
 """
 
 from nonsmooth._jit import inlined_kernel, kernel
@@ -66,7 +67,7 @@ def _hides(k, at, c, side, s, contacts, shapes, hulls, centre, axes, level):
     hidden = solid_of(shapes, other, centre, axes, px, py, pz)
     x, y, z, _ = support(hidden, hulls, nx, ny, nz, 0)
     # The face is half a gap below the contact's point.
-    return nx * x + ny * y + nz * z + hidden.radius + 0.5 * contacts.gap[k] <= level
+    return nx * x + ny * y + nz * z + hidden.radius + 0.5 * contacts.gap[k] <= min(level[s], level[other])
 
 
 @inlined_kernel
@@ -85,7 +86,7 @@ def _same_plane(k, at, j, side, contacts, level):
 def find_hidden(contacts, first, order, shapes, group, hulls, centre, axes, level, hidden, faces):
     """Fill `hidden` (c,) with the contact whose face hides each one, -1 for none; how many are hidden.
 
-    Shapes of one `group` (s,) do not move against one another.
+    Shapes of one `group` (s,) do not move against one another; `level` (s,) in m is as above.
 
     `order` lists for every shape s, from `first`[s] on, 2 c + side of the contacts that it takes part in.
     `faces` (f,) is scratch: its length is the largest number of face planes that are tested for one shape.
@@ -106,7 +107,7 @@ def find_hidden(contacts, first, order, shapes, group, hulls, centre, axes, leve
             c, side = order[i] // 2, order[i] % 2
             known = planes == faces.shape[0]
             for f in range(planes):
-                known = known or _same_plane(faces[f] // 2, faces[f] % 2, c, side, contacts, level)
+                known = known or _same_plane(faces[f] // 2, faces[f] % 2, c, side, contacts, level[s])
             if known:
                 continue
             nx, ny, nz = _outward(contacts, c, side)

@@ -187,8 +187,12 @@ def bound(half: ArrayLike, radius: float, centre: ArrayLike = (0.0, 0.0, 0.0)) -
 
 def lengths(name: str, owner: str, value: Any) -> Triple:
     """Return three positive lengths (m)."""
-    x, y, z = check.array(f"{name} of {owner}", value, (3,), "three lengths")
-    return tuple(check.positive(f"{name} of {owner}", length, "m") for length in (x, y, z))  # type: ignore[return-value]
+    found = check.array(f"{name} of {owner}", value, (3,), "three lengths")
+    x, y, z = (
+        check.positive(f"{name} of {owner} along {axis} (index {i})", length, "m")
+        for i, (axis, length) in enumerate(zip("xyz", found.tolist(), strict=True))
+    )
+    return x, y, z
 
 
 def check_round(shape: Primitive, owner: str) -> None:

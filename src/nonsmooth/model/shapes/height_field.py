@@ -42,8 +42,9 @@ class HeightField(Primitive):
             raise ProblemError(f"heights of a height field has shape {heights.shape}: give {meaning}")
         given: Any = self.spacing
         both = (given, given) if isinstance(given, int | float) else given
-        dx, dy = check.array("spacing of a height field", both, (2,), "two lengths, along x and y").tolist()
-        spacing = tuple(check.positive("spacing of a height field", step, "m") for step in (dx, dy))
+        name = "spacing of a height field"
+        dx, dy = check.array(name, both, (2,), "two lengths, along x and y").tolist()
+        spacing = check.positive(f"{name} along x", dx, "m"), check.positive(f"{name} along y", dy, "m")
         set_frozen(self, heights=heights)
         object.__setattr__(self, "spacing", spacing)
 
