@@ -154,7 +154,8 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
     """
     for i in range(count):
         depth = -plane[i, 3]
-        if tags[i, 3] != _KEPT or depth <= tiny:
+        # a point that is apart shows nothing of the overlap farther along its edge or patch
+        if tags[i, 3] != _KEPT or depth <= tiny or spots[i, 6] > 0.0:
             continue
         for j in range(count):
             other = -plane[j, 3]
@@ -180,11 +181,13 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
     for i in range(count):
         if tags[i, 3] != _KEPT or not (tags[i, 0] == OF_EDGE or spots[i, 6] > 0.0 > plane[i, 3]):
             continue
-        # both ends of an edge go together, and what is apart goes with the overlap of its patch
+        # the other end of an edge, and what is apart of a patch, goes with the deepest point
+        low = i
         for j in range(count):
-            if tags[j, 3] == _DONE and tags[j, 0] == tags[i, 0] and plane[i, 3] == plane[j, 3]:
-                tags[i, 3] = _DONE
-                break
+            if tags[j, 0] == tags[i, 0] and plane[i, 3] == plane[j, 3] and spots[j, 6] < spots[low, 6]:
+                low = j
+        if tags[low, 3] == _DONE:
+            tags[i, 3] = _DONE
     for i in range(count):
         if tags[i, 3] == _DONE or tags[i, 2] == OUTSIDE:
             tags[i, 3] = _DROPPED
