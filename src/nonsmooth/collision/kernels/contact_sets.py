@@ -171,9 +171,7 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
             near = 10.0 * depth + 2.0 * math.sqrt(size * depth)
             if apart > near and not outside and not _is_between(spots, tags, plane, i, j, count, near):
                 continue
-            # both lie in one convex part: neither is above the other, but for a tilt
-            most = tiny + _TILT * apart
-            if _above(spots, i, j) <= most and _above(spots, j, i) <= most:
+            if _above(spots, i, j) <= tiny + _TILT * apart and _is_convex(spots, tags, plane, i, j, count, tiny):
                 tags[i, 3] = _DONE
                 if tags[i, 2] != OUTSIDE and tags[j, 2] == OUTSIDE:
                     tags[j, 2] = ASKED_FOR
@@ -191,6 +189,22 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
     for i in range(count):
         if tags[i, 3] == _DONE or tags[i, 2] == OUTSIDE:
             tags[i, 3] = _DROPPED
+
+
+@inner_kernel
+def _is_convex(spots, tags, plane, i, j, count, tiny):
+    """True if point i is not above the plane of row j, but for a tilt, seen from each of its points.
+
+    The way from any of them to point i leads over the edge at which the surface is tilted.
+    """
+    for k in range(count):
+        if k != j and (tags[k, 0] != tags[j, 0] or tags[k, 1] != tags[j, 1] or plane[k, 3] != plane[j, 3]):
+            continue
+        x, y, z = spots[i, 0] - spots[k, 0], spots[i, 1] - spots[k, 1], spots[i, 2] - spots[k, 2]
+        height = spots[j, 3] * x + spots[j, 4] * y + spots[j, 5] * z
+        if height > tiny + _TILT * math.sqrt(x * x + y * y + z * z):
+            return False
+    return True
 
 
 @inner_kernel
