@@ -114,7 +114,8 @@ def _separation_along(spots, tags, plane, i, j, count, tiny):
 def _lean_on_others(spots, tags, plane, count, radius, tiny):
     """Give edges that lie along the solid but for a tilt the direction of the vertex or edge at their end.
 
-    Of an overlap, so is an edge whose end separates a little better along the direction of its vertex.
+    Of an overlap, so is an edge whose end separates a little better along the direction of its vertex. An edge
+    that rises along the direction of another has not that direction.
     """
     for i in range(count):
         weak = tags[i, 2] == WEAK
@@ -130,6 +131,7 @@ def _lean_on_others(spots, tags, plane, count, radius, tiny):
                 and plane[j, 3] >= plane[i, 3] - (tiny if weak else 0.0)
                 and _dot(spots, i, j) > 1.0 - NEARLY
                 and abs(_above(spots, i, j)) <= tiny
+                and _above(spots, j, i) <= tiny
                 and (best < 0 or plane[j, 3] > plane[best, 3])
             ):
                 best = j
