@@ -8,13 +8,13 @@ other shape may pass.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from nonsmooth._jit import inner_kernel
 from nonsmooth.collision._narrow_kernels import counts
 from nonsmooth.collision.kernels.clipping import MOST
+from nonsmooth.collision.kernels.coming_rims import Rim, add_coming_rim, height_over, is_known
 from nonsmooth.collision.kernels.discs import over_disc, set_disc
 from nonsmooth.collision.kernels.half_spaces import thin_out
 from nonsmooth.collision.kernels.height_fields import cell_range, cell_within
@@ -37,34 +37,9 @@ from nonsmooth.collision.kernels.touching import pull_back
 from nonsmooth.collision.kernels.trees import boxes_meet, next_leaf
 
 _SAME = 1e-5  # part of the size within which a contact is at a vertex
-_ALIKE = 0.9  # cosine of the angle up to which two normals at a vertex are one contact
 _FACING = -0.9  # cosine of the angle between a contact's direction and a face that belongs to it
 _RIM = 0.08  # part of its radius by which a disc reaches beyond eight points of its rim
 _TINY = 2.5e-10  # part of the size by which a vertex may lie beside a face
-
-
-class Approach(NamedTuple):
-    """What may happen in the step to a pair of bodies, of which the first has the surface."""
-
-    motion: tuple  # `Motion`
-    body: int
-    other: int
-    reach: float
-
-
-@inner_kernel
-def _is_known(spots, count, sign, x, y, z, nx, ny, nz, near):
-    """True if a contact has this point of the first (sign 1) or second (−1) shape and about this normal."""
-    for i in range(count):
-        if nx * spots[i, 3] + ny * spots[i, 4] + nz * spots[i, 5] < _ALIKE:
-            continue
-        half = 0.5 * sign * spots[i, 6]
-        dx = spots[i, 0] - half * spots[i, 3] - x
-        dy = spots[i, 1] - half * spots[i, 4] - y
-        dz = spots[i, 2] - half * spots[i, 5] - z
-        if dx * dx + dy * dy + dz * dz <= near * near:
-            return True
-    return False
 
 
 @inner_kernel
@@ -85,8 +60,9 @@ def _own_vertex(meshes, mesh, t, k):
 
 
 @inner_kernel
-def _vertices_in_box(meshes, mesh, box, slab, stack, found):
-    """Write the vertices of a surface that lie in a box of its frame; their number, also beyond the room.
+def _parts_in_box(meshes, mesh, box, slab, of_triangles, stack, found):
+    """Write the vertices of a surface that lie in a box of its frame, or the triangles that may reach into it,
+    if `of_triangles`; their number, also beyond the room.
 
     `slab` (normal, lowest and highest height along it) tells which parts need not be looked at.
     """
@@ -97,7 +73,7 @@ def _vertices_in_box(meshes, mesh, box, slab, stack, found):
             for j in range(j_from, j_to):
                 if cell_within(meshes, mesh, i, j, box):
                     cell = i * (meshes.shape[mesh, 1] - 1) + j
-                    count = _of_run(meshes, mesh, 2 * cell, 2 * cell + 2, box, found, count)
+                    count = _of_run(meshes, mesh, 2 * cell, 2 * cell + 2, box, of_triangles, found, count)
         return count
     levels, first = meshes.shape[mesh, 2], meshes.first[mesh, 3]
     total = meshes.first[mesh + 1, 1] - meshes.first[mesh, 1]
@@ -122,16 +98,20 @@ def _vertices_in_box(meshes, mesh, box, slab, stack, found):
             depth += 2
             continue
         leaf = node - inner
-        count = _of_run(
-            meshes, mesh, (leaf * total) >> levels, ((leaf + 1) * total) >> levels, box, found, count
-        )
+        begin, end = (leaf * total) >> levels, ((leaf + 1) * total) >> levels
+        count = _of_run(meshes, mesh, begin, end, box, of_triangles, found, count)
     return count
 
 
 @inner_kernel
-def _of_run(meshes, mesh, begin, end, box, found, count):
+def _of_run(meshes, mesh, begin, end, box, of_triangles, found, count):
     """The same for a run of triangles, after the first `count`."""
     for t in range(begin, end):
+        if of_triangles:
+            if count < found.shape[0]:
+                found[count] = t
+            count += 1
+            continue
         for k in range(3):
             v = _own_vertex(meshes, mesh, t, k)
             if v < 0:
@@ -157,7 +137,7 @@ def _box_over(points, number, normal, up, aside, box):
 
 @inner_kernel
 def add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spots, marks, count):
-    """Add vertices of a surface that come down on the faces of a solid that have contacts; the new number.
+    """Add what comes down on or with the faces of a solid that have contacts; the new number of contacts.
 
     The first `count` rows are the contacts. `shift` is the way (m) that the solid has to go until it meets
     the surface, none if it touches now: there its faces are tried, while gaps and points are those of now. If
@@ -171,6 +151,7 @@ def add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spot
     size = min(meshes.grid[mesh, 4], set_box(there, hulls, reach, work.box))
     steep = steepest_coming(reach, size)
     tiny = _TINY * size + 1e-12
+    local = to_local(place.axes, sx, sy, sz)
     points, normal, found = work.feature.points[0], work.feature.normal[0], work.order[2]
     known = count
     for i in range(known):
@@ -193,7 +174,7 @@ def add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spot
         back = nx * sx + ny * sy + nz * sz
         level = normal[0] * points[0, 0] + normal[1] * points[0, 1] + normal[2] * points[0, 2] + there.radius
         slab = normal[0], normal[1], normal[2], level + back + least - tiny, level + back + reach
-        vertices = _vertices_in_box(meshes, mesh, work.box, slab, work.stack[0], found)
+        vertices = _parts_in_box(meshes, mesh, work.box, slab, False, work.stack[0], found)
         if vertices > found.shape[0]:
             return vertices
         for k in range(vertices):
@@ -224,8 +205,19 @@ def add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spot
             x, y, z = x + place.x - part * sx, y + place.y - part * sy, z + place.z - part * sz
             half = 0.5 * back
             x, y, z = x + half * nx, y + half * ny, z + half * nz
-            if not _is_known(spots, min(count, spots.shape[0]), 1.0, x, y, z, nx, ny, nz, _SAME * size):
+            if not is_known(spots, min(count, spots.shape[0]), 1.0, x, y, z, nx, ny, nz, _SAME * size):
                 count = _add(spots, marks, count, 1.0, VERTEX_MARK | v, x, y, z, nx, ny, nz, gap)
+        if work.disc[0] > 0.0:
+            continue
+        # corners leave the face's prism by the slope of what they come down on
+        _box_over(points, number, normal, reach + there.radius, min(steep, 1.0) * reach + tiny, work.box)
+        triangles = _parts_in_box(meshes, mesh, work.box, slab, True, work.stack[0], found)
+        if triangles > found.shape[0]:
+            return triangles
+        rim = Rim(points, number, normal, work.feature.labels[0], there.radius, local, part, steep, tiny)
+        count = add_coming_rim(
+            place, found, triangles, rim, approach, meshes, work, _SAME * size, spots, marks, count
+        )
     return _thinned(known, count, work.feature, spots, marks)
 
 
@@ -242,7 +234,7 @@ def _face_below(meshes, mesh, x, y, z, reach, tiny, box, stack):
                 if cell_within(meshes, mesh, i, j, box):
                     cell = i * (meshes.shape[mesh, 1] - 1) + j
                     for t in range(2 * cell, 2 * cell + 2):
-                        height = _height_over(meshes, mesh, t, x, y, z, tiny)
+                        height = height_over(meshes, mesh, t, x, y, z, tiny)
                         if height < least:
                             best, least = np.int64(t), height
         return best, least
@@ -252,31 +244,11 @@ def _face_below(meshes, mesh, x, y, z, reach, tiny, box, stack):
     leaf, depth = next_leaf(meshes.boxes, first, levels, box, stack, 1)
     while leaf >= 0:
         for t in range((leaf * total) >> levels, ((leaf + 1) * total) >> levels):
-            height = _height_over(meshes, mesh, t, x, y, z, tiny)
+            height = height_over(meshes, mesh, t, x, y, z, tiny)
             if height < least:
                 best, least = np.int64(t), height
         leaf, depth = next_leaf(meshes.boxes, first, levels, box, stack, depth)
     return best, least
-
-
-@inner_kernel
-def _height_over(meshes, mesh, t, x, y, z, tiny):
-    """Height of a point over a triangle, infinite if it is beside or below it."""
-    nx, ny, nz = triangle_normal(meshes, mesh, t)
-    ax, ay, az = vertex(meshes, mesh, corner(meshes, mesh, t, 0))
-    height = nx * (x - ax) + ny * (y - ay) + nz * (z - az)
-    if height < -tiny:
-        return math.inf
-    for k in range(3):
-        bx, by, bz = vertex(meshes, mesh, corner(meshes, mesh, t, (k + 1) % 3))
-        ex, ey, ez = bx - ax, by - ay, bz - az
-        inward = (
-            (x - ax) * (ny * ez - nz * ey) + (y - ay) * (nz * ex - nx * ez) + (z - az) * (nx * ey - ny * ex)
-        )
-        if inward < -tiny * math.sqrt(ex * ex + ey * ey + ez * ez):
-            return math.inf
-        ax, ay, az = bx, by, bz
-    return height
 
 
 @inner_kernel
@@ -314,7 +286,7 @@ def _add_coming_on_surface(place, ground, sign, approach, meshes, work, spots, m
             continue
         x, y, z = to_world(place.axes, x, y, z)
         x, y, z = x + place.x, y + place.y, z + place.z
-        if not _is_known(spots, min(count, spots.shape[0]), sign, x, y, z, nx, ny, nz, _SAME * size):
+        if not is_known(spots, min(count, spots.shape[0]), sign, x, y, z, nx, ny, nz, _SAME * size):
             mark = face_mark(sign < 0.0, meshes.patch[meshes.first[other, 5] + t], v)
             count = _add(spots, marks, count, sign, mark, x, y, z, nx, ny, nz, gap)
     return count
@@ -337,7 +309,7 @@ def _vertices_near(place, ground, meshes, reach, work):
         x, y, z = to_local(place.axes, ground.x - place.x, ground.y - place.y, ground.z - place.z)
         turned_box(meshes.boxes, meshes.first[ground.piece, 3], turned, x, y, z, reach, box)
     everywhere = 0.0, 0.0, 0.0, -math.inf, math.inf
-    return _vertices_in_box(meshes, place.piece, box, everywhere, work.stack[0], work.order[2])
+    return _parts_in_box(meshes, place.piece, box, everywhere, False, work.stack[0], work.order[2])
 
 
 @inner_kernel

@@ -114,7 +114,8 @@ def _separation_along(spots, tags, plane, i, j, count, tiny):
 def _lean_on_others(spots, tags, plane, count, radius, tiny):
     """Give edges that lie along the solid but for a tilt the direction of the vertex or edge at their end.
 
-    Of an overlap, so is an edge whose end separates a little better along the direction of its vertex.
+    Of an overlap, so is an edge whose end separates a little better along the direction of its vertex. An edge
+    that rises along the direction of another has not that direction.
     """
     for i in range(count):
         weak = tags[i, 2] == WEAK
@@ -130,6 +131,7 @@ def _lean_on_others(spots, tags, plane, count, radius, tiny):
                 and plane[j, 3] >= plane[i, 3] - (tiny if weak else 0.0)
                 and _dot(spots, i, j) > 1.0 - NEARLY
                 and abs(_above(spots, i, j)) <= tiny
+                and _above(spots, j, i) <= tiny
                 and (best < 0 or plane[j, 3] > plane[best, 3])
             ):
                 best = j
@@ -154,7 +156,8 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
     """
     for i in range(count):
         depth = -plane[i, 3]
-        if tags[i, 3] != _KEPT or depth <= tiny:
+        # a point that is apart shows nothing of the overlap farther along its edge or patch
+        if tags[i, 3] != _KEPT or depth <= tiny or spots[i, 6] > 0.0:
             continue
         for j in range(count):
             other = -plane[j, 3]
@@ -170,9 +173,7 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
             near = 10.0 * depth + 2.0 * math.sqrt(size * depth)
             if apart > near and not outside and not _is_between(spots, tags, plane, i, j, count, near):
                 continue
-            # both lie in one convex part: neither is above the other, but for a tilt
-            most = tiny + _TILT * apart
-            if _above(spots, i, j) <= most and _above(spots, j, i) <= most:
+            if _above(spots, i, j) <= tiny + _TILT * apart and _is_convex(spots, tags, plane, i, j, count, tiny):
                 tags[i, 3] = _DONE
                 if tags[i, 2] != OUTSIDE and tags[j, 2] == OUTSIDE:
                     tags[j, 2] = ASKED_FOR
@@ -180,14 +181,32 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
     for i in range(count):
         if tags[i, 3] != _KEPT or not (tags[i, 0] == OF_EDGE or spots[i, 6] > 0.0 > plane[i, 3]):
             continue
-        # both ends of an edge go together, and what is apart goes with the overlap of its patch
+        # the other end of an edge, and what is apart of a patch, goes with the deepest point
+        low = i
         for j in range(count):
-            if tags[j, 3] == _DONE and tags[j, 0] == tags[i, 0] and plane[i, 3] == plane[j, 3]:
-                tags[i, 3] = _DONE
-                break
+            if tags[j, 0] == tags[i, 0] and plane[i, 3] == plane[j, 3] and spots[j, 6] < spots[low, 6]:
+                low = j
+        if tags[low, 3] == _DONE:
+            tags[i, 3] = _DONE
     for i in range(count):
         if tags[i, 3] == _DONE or tags[i, 2] == OUTSIDE:
             tags[i, 3] = _DROPPED
+
+
+@inner_kernel
+def _is_convex(spots, tags, plane, i, j, count, tiny):
+    """True if point i is not above the plane of row j, but for a tilt, seen from each of its points.
+
+    The way from any of them to point i leads over the edge at which the surface is tilted.
+    """
+    for k in range(count):
+        if k != j and (tags[k, 0] != tags[j, 0] or tags[k, 1] != tags[j, 1] or plane[k, 3] != plane[j, 3]):
+            continue
+        x, y, z = spots[i, 0] - spots[k, 0], spots[i, 1] - spots[k, 1], spots[i, 2] - spots[k, 2]
+        height = spots[j, 3] * x + spots[j, 4] * y + spots[j, 5] * z
+        if height > tiny + _TILT * math.sqrt(x * x + y * y + z * z):
+            return False
+    return True
 
 
 @inner_kernel

@@ -386,7 +386,7 @@ def _edge_peak(number, patch, third, ax, ay, az, ex, ey, ez, length, nx, ny, nz,
                 ex + more * nx, ey + more * ny, ez + more * nz, length, tiny,
             )  # fmt: skip
         else:
-            begin, end = _clipped(feature, points, nx, ny, nz, ax, ay, az, ex, ey, ez, length, tiny)
+            begin, end = clipped(feature, points, nx, ny, nz, ax, ay, az, ex, ey, ez, length, tiny)
         at_begin, at_end = (low + begin * rise) / slope, (low + end * rise) / slope
     else:
         px, py, pz = feature[0, 0] - ax, feature[0, 1] - ay, feature[0, 2] - az
@@ -445,7 +445,7 @@ def _edge_peak(number, patch, third, ax, ay, az, ex, ey, ez, length, nx, ny, nz,
 
 
 @inner_kernel
-def _clipped(feature, points, nx, ny, nz, ax, ay, az, ex, ey, ez, length, tiny):
+def clipped(feature, points, nx, ny, nz, ax, ay, az, ex, ey, ez, length, tiny):
     """The part of a segment that lies in a polygon, seen along (n); from, to along the segment."""
     area = 0.0
     for i in range(1, points - 1):

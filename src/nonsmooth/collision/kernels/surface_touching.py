@@ -6,11 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nonsmooth._jit import inner_kernel, kernel
-from nonsmooth.collision.kernels.coming_vertices import (
-    Approach,
-    add_coming_on_solid,
-    add_coming_on_surfaces,
-)
+from nonsmooth.collision.kernels.coming_rims import Approach
+from nonsmooth.collision.kernels.coming_vertices import add_coming_on_solid, add_coming_on_surfaces
 from nonsmooth.collision.kernels.fast_pairs import CLOSE, left_out, may_pass, pull_back
 from nonsmooth.collision.kernels.half_spaces import plane_vertices
 from nonsmooth.collision.kernels.inside_meshes import solid_inside, surface_inside
