@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-_PASSES = 200
+_PASSES = 1000
 """Most passes in a step; contacts that still approach then are left to the contact problem of the step."""
 _SINGULAR = 1e-11
 """Singular values of joint rows, relative to the largest, that count as zero."""
