@@ -18,8 +18,8 @@ _ROUNDING = 1e-12  # part of a contact's speeds below which an approach is round
 _CLOSE = 5e-16  # change of a velocity, as a part of the island's speeds, at which sweeps end
 _ENOUGH = 1e-9  # the same, where sweeps that did not end by themselves still count as converged
 _SWEEPS = 2000
-_GAIN = 1e-12  # part of the energy that the impulses turn over which counts as rounding
-_HALVINGS = 10  # of the interval of factors of the restitution coefficients, to 1e-3
+GAIN = 1e-12  # part of the energy that the impulses turn over which counts as rounding
+HALVINGS = 10  # of the interval of factors of the restitution coefficients, to 1e-3
 
 
 class Touching(NamedTuple):
@@ -212,13 +212,13 @@ def _expand(W, inverse, mu, given, x0, x1, x2, u0, u1, u2, guess):
 
 
 @inner_kernel
-def _sweeps(struck, trial, whole, first, last, tilting):
-    """Gauss-Seidel over an island, to rounding; returns whether it got there."""
+def _sweeps(struck, trial, whole, first, last, tilting, most):
+    """Gauss-Seidel over an island, to rounding but `most` sweeps; returns whether it got there."""
     size = 0.0
     for i in range(first, last):
         size = max(size, struck.scale[i])
     change = 0.0
-    for _ in range(_SWEEPS):
+    for _ in range(most):
         change = 0.0
         for i in range(first, last):
             u0 = _velocity(struck, trial, whole, i, 0) + trial.target[i]
@@ -239,6 +239,12 @@ def _sweeps(struck, trial, whole, first, last, tilting):
         if change <= _CLOSE * size or last - first == 1:
             return True
     return change <= _ENOUGH * size
+
+
+@kernel
+def sweep(struck, trial, whole, tilting, most):
+    """Sweep at most so often over the only island, from the impulses and velocities that `trial` has."""
+    return _sweeps(struck, trial, whole, 0, trial.impulse.shape[0], tilting, most)
 
 
 @inner_kernel
@@ -267,7 +273,7 @@ def _attempt(struck, trial, whole, first, last, tilting, factor):
     if phases == 2:
         for i in range(first, last):
             trial.target[i] = 0.0
-        converged = _sweeps(struck, trial, whole, first, last, tilting)
+        converged = _sweeps(struck, trial, whole, first, last, tilting, _SWEEPS)
         for i in range(first, last):
             if not struck.poisson[i]:
                 continue
@@ -283,7 +289,7 @@ def _attempt(struck, trial, whole, first, last, tilting, factor):
     for i in range(first, last):  # a contact of Poisson's law that gives nothing back stays at rest
         done = done and struck.poisson[i] and trial.given[i] == 0.0
     if phases == 1 or not done:
-        converged = _sweeps(struck, trial, whole, first, last, tilting) and converged
+        converged = _sweeps(struck, trial, whole, first, last, tilting, _SWEEPS) and converged
     work = 0.0
     turned_over = 0.0
     for i in range(first, last):
@@ -300,25 +306,28 @@ def resolve(struck, trial, whole, start, tilting, work, factors, converged):
     """Find the impulses of every island (contacts start[j] to start[j + 1]), and the work of each in J.
 
     Where they would create energy, the restitution coefficients of that island are reduced: `factors` holds
-    the largest factor that creates none. It exists, because impulses without restitution never do.
+    the largest factor that creates none. It exists, because impulses without restitution never do. An island
+    converged if all attempts at it did: the factor rests on each.
     """
     for j in range(start.shape[0] - 1):
         first, last = start[j], start[j + 1]
         got, turned_over, fine = _attempt(struck, trial, whole, first, last, tilting, 1.0)
         factor = 1.0
-        if not got <= _GAIN * turned_over:
+        if not got <= GAIN * turned_over:
             low = 0.0
             high = 1.0
-            for _ in range(_HALVINGS):
+            for _ in range(HALVINGS):
                 factor = 0.5 * (low + high)
-                got, turned_over, fine = _attempt(struck, trial, whole, first, last, tilting, factor)
-                if got <= _GAIN * turned_over:
+                got, turned_over, good = _attempt(struck, trial, whole, first, last, tilting, factor)
+                fine = fine and good
+                if got <= GAIN * turned_over:
                     low = factor
                 else:
                     high = factor
             if factor != low:
                 factor = low
-                got, turned_over, fine = _attempt(struck, trial, whole, first, last, tilting, factor)
+                got, turned_over, good = _attempt(struck, trial, whole, first, last, tilting, factor)
+                fine = fine and good
         work[j], factors[j], converged[j] = got, factor, fine
         for i in range(first, last):
             for p in range(3):

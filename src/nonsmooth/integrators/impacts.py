@@ -26,6 +26,7 @@ from nonsmooth.collision.contacts import Contacts
 from nonsmooth.integrators import _impact_kernels as kernels
 from nonsmooth.integrators import _motion_kernels as motion_kernels
 from nonsmooth.integrators import _step_kernels as step_kernels
+from nonsmooth.integrators import impact_newton
 from nonsmooth.integrators._motion_kernels import Bodies, State
 from nonsmooth.integrators.mechanism import Mechanism, RowState
 from nonsmooth.integrators.options import StepOptions
@@ -37,7 +38,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-_PASSES = 200
+_PASSES = 1000
 """Most passes in a step; contacts that still approach then are left to the contact problem of the step."""
 _SINGULAR = 1e-11
 """Singular values of joint rows, relative to the largest, that count as zero."""
@@ -140,6 +141,16 @@ class ImpactStep:
         work, factors, converged = np.empty(islands), np.empty(islands), np.empty(islands, dtype=bool)
         kernels.resolve(struck, trial, whole, start, self._tilting, work, factors, converged)
         return trial.impulse, work, factors, converged
+
+    def finish(self, struck: kernels.Struck, whole: Floats) -> tuple[Floats, float, float, bool]:
+        """Resolve an island whose sweeps did not converge, by Newton's method."""
+        if len(whole) == 0:
+            bodies, place = np.unique(struck.bodies, return_inverse=True)
+            place = place.reshape(-1, 2) - int(bodies[0] < 0)  # −1 stays the number of fixed bodies
+            response = _spread(place, struck.columns, len(bodies) - int(bodies[0] < 0))
+            whole = np.ascontiguousarray(response.T @ response)
+        found = impact_newton.resolve(struck, whole, self._tilting)
+        return found.impulse, found.work, found.factor, found.converged
 
 
 class _Passes:
@@ -261,6 +272,12 @@ class _Passes:
     def _take(self, chosen: Integers, struck: kernels.Struck, whole: Floats, start: Integers) -> Floats:
         """Resolve islands, count what came of them, and return their impulses (k, 3)."""
         found, work, factors, converged = self._owner.resolve(struck, whole, start, self._room)
+        for j in np.flatnonzero(~converged):
+            here = slice(start[j], start[j + 1])
+            if start[j + 1] - start[j] > impact_newton.MOST_CONTACTS:
+                continue
+            island = kernels.Struck(*(each[here] for each in struck))
+            found[here], work[j], factors[j], converged[j] = self._owner.finish(island, whole)
         hit, sizes = found[:, 0] > 0.0, np.diff(start)
         self.impulses[chosen] += found
         self.count += int(hit.sum())

@@ -226,8 +226,9 @@ class RunCertificate:
             said += f", {self.reduced_impacts} with reduced restitution"
         if self.unfinished_impacts:
             said += (
-                f"; {self.unfinished_impacts} contacts of impacts did not converge in 2000 sweeps (several "
-                "corners with friction struck at once): the contact problem of the step stops what approaches"
+                f"; {self.unfinished_impacts} contacts of impacts stayed unfinished (neither sweeps nor "
+                "Newton's method converged, or they still approached after the last pass): the contact "
+                "problem of the step stops what approaches"
             )
         return said
 

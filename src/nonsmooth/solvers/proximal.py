@@ -105,7 +105,7 @@ class _ProximalRun(Run):
             swept = self._swept(solver.warm_sweeps)
             self.best = swept if np.isfinite(swept).all() else self.best
         self.waiting = self._unsolved(goal.tolerance)
-        self.island: _Island | None = None
+        self.island: Island | None = None
         self.steps = self.points = 0
 
     @property
@@ -148,7 +148,7 @@ class _ProximalRun(Run):
         ]
         return sorted(bad, key=len, reverse=True)
 
-    def _next_island(self, enough: float) -> _Island | None:
+    def _next_island(self, enough: float) -> Island | None:
         if not self.waiting:
             self.waiting = self._unsolved(enough)
         if not self.waiting:
@@ -156,9 +156,9 @@ class _ProximalRun(Run):
         blocks = self.waiting.pop()
         formulation = "alart-curnier" if self.problem.law.exact else "natural-map"
         equations = Equations(self.problem, formulation, blocks)
-        return _Island(self.solver, equations, self.problem.scales.of_block[blocks[0]], self.best[blocks])
+        return Island(self.solver, equations, self.problem.scales.of_block[blocks[0]], self.best[blocks])
 
-    def _new_start(self, island: _Island) -> Floats:
+    def _new_start(self, island: Island) -> Floats:
         """Zero impulses, from which proximal points keep impulses small; from the second time on, sweeps."""
         blocks = island.equations.blocks
         if island.starts == 1 and island.began_loaded:
@@ -179,7 +179,7 @@ class _ProximalRun(Run):
         return max(1, _CHUNK_BLOCKS // self.problem.layout.blocks)
 
 
-class _Island:
+class Island:
     """Proximal points of one island: `centre` is the last one, `x` Newton's iterate for the next."""
 
     def __init__(self, solver: Proximal, equations: Equations, scale: float, impulses: Floats) -> None:

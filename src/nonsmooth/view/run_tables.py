@@ -132,7 +132,7 @@ def _steps(log: StepLog, certificate: RunCertificate, joints: int) -> list[Rende
             "unfinished impacts",
             str(certificate.unfinished_impacts),
             "",
-            "not converged; the step stops them",
+            "not converged, or still approaching; the step stops them",
         )
     energy = "of gravity, zero at the origin" + (", and of springs" if joints else "")
     end = plain_table("quantity", "value", "unit", "meaning", numbers=("value",))
