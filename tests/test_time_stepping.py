@@ -466,3 +466,23 @@ def test_a_body_that_stops_on_its_way_leaves_the_certificate_alone() -> None:
     )
     assert run.system.position[1, 0] < 0.35
     assert all(status == "solved" and residual <= 1e-6 for status, residual in seen)
+
+
+def test_a_body_that_stops_on_its_way_owes_its_contacts_no_work() -> None:
+    """A ball thrown at a ceiling stops before it: contacts that do not exist yet do no work."""
+    system = ns.System()
+    system.add_box((1.0, 1.0, 0.01), fixed=True, position=(0.0, 0.0, 0.35))
+    system.add_sphere(0.05, mass=1.0, velocity=(0.0, 0.0, 50.0))
+    frames: list[Frame] = []
+    ns.simulate(system, 0.01, 0.01, tolerance=1e-6, observe=frames.append)
+    assert frames[0].system.position[1, 2] < 0.3
+    assert len(frames[0].contacts) == 0
+    assert frames[0].numbers["contact_work"] == 0.0
+
+
+def test_the_velocity_of_a_solution_cannot_be_changed() -> None:
+    """The certificate is computed from it when it is first looked at."""
+    solution = ns.solve(ns.library.by_name("sliding-ball").build())
+    assert solution.velocity is not None
+    with pytest.raises(ValueError, match="read-only"):
+        solution.velocity[0] = 1.0

@@ -134,7 +134,7 @@ def settle(recipe: Recipe, progress: Progress) -> Settled:
     return Settled(
         recipe, system.position, system.quaternion, system.linear_velocity, system.angular_velocity,
         float(run.steps["kinetic_energy"][-1]), float(run.steps["penetration"][-1]),
-        float(run.steps["iterations"].mean()), run.certificate.failed,
+        float(run.steps["iterations"].mean()), run.certificate.missed,
     )  # fmt: skip
 
 

@@ -97,7 +97,6 @@ class EulerStep:
         before = np.empty_like(motion.velocity) if self._told else None
         if before is not None:
             motion_kernels.step_velocity(bodies, state, before)
-        free_energy = float(motion_kernels.kinetic_energy(bodies, motion.velocity))
         push_out = 0.0 if self._projected else self._options.push_out_speed
         rows = contact_rows(bodies, state, motion, contacts, h, push_out, self._cornered)
         if before is not None and self._ballistic:
@@ -110,6 +109,8 @@ class EulerStep:
         velocity, impulses, joint_impulses = self._result(solution, rows.frame, motion)
         joint_work = _joint_work(solution, joint_impulses)
         times = self._times(state, motion, velocity, contacts, impulses, force)
+        # after that, which shortens free motion too: what forces do not do is no work of contacts
+        free_energy = float(motion_kernels.kinetic_energy(bodies, motion.velocity))
         outcome = None
         if joint_rows is not None:
             position, quaternion = state.position.copy(), state.quaternion.copy()

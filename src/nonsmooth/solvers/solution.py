@@ -94,7 +94,9 @@ class Solution:
         if not self.problem.has_masses:
             return None
         with np.errstate(**_RUNAWAY):
-            return self.problem.velocity(self.impulses, self.joint_impulses)
+            found = self.problem.velocity(self.impulses, self.joint_impulses)
+        found.setflags(write=False)  # the certificate is of these velocities: who changes them needs a copy
+        return found
 
     @cached_property
     def certificate(self) -> Certificate:
