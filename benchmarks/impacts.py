@@ -94,9 +94,8 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=0, help="seed of the first scene [0]")
     given = options.parse_args()
     print(machine())
-    print(
-        f"{'law':8} {'impacts':>8} {'groups':>7} {'left by sweeps':>15} {'unfinished':>11} {'Newton ms each':>15}"
-    )
+    titles = "impacts", "groups", "left by sweeps", "unfinished", "Newton ms each"
+    print(f"{'law':8}", *(f"{title:>15}" for title in titles))
     count = Count()
     for law in ("newton", "poisson"):
         before = count.groups, count.left, count.seconds
