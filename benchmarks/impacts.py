@@ -12,6 +12,9 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,25 +24,36 @@ from nonsmooth.integrators import impact_newton, impacts
 from nonsmooth.model import quaternions
 
 
+@dataclass
 class Count:
-    """Looks on at the groups of an impact step."""
+    """What `watched` has seen."""
 
-    def __init__(self) -> None:
-        self.groups, self.left, self.seconds = 0, 0, 0.0
-        islands, newton = impacts.ImpactStep.resolve, impact_newton.resolve
+    groups: int = 0
+    left: int = 0
+    seconds: float = 0.0
 
-        def counted_islands(step, struck, whole, start, room):
-            self.groups += int(np.sum(np.diff(start) > 1))
-            return islands(step, struck, whole, start, room)
 
-        def counted_newton(*arguments):
-            self.left += 1
-            begin = time.perf_counter()
-            found = newton(*arguments)
-            self.seconds += time.perf_counter() - begin
-            return found
+@contextmanager
+def watched() -> Iterator[Count]:
+    """Count the groups of all impact steps in the block, and those that go to Newton's method."""
+    count = Count()
+    islands, newton = impacts.ImpactStep.resolve, impact_newton.resolve
 
-        impacts.ImpactStep.resolve, impact_newton.resolve = counted_islands, counted_newton
+    def counted_islands(step, struck, whole, start, room):
+        count.groups += int(np.sum(np.diff(start) > 1))
+        return islands(step, struck, whole, start, room)
+
+    def counted_newton(*arguments):
+        begin = time.perf_counter()
+        found = newton(*arguments)
+        count.left, count.seconds = count.left + 1, count.seconds + time.perf_counter() - begin
+        return found
+
+    impacts.ImpactStep.resolve, impact_newton.resolve = counted_islands, counted_newton
+    try:
+        yield count
+    finally:
+        impacts.ImpactStep.resolve, impact_newton.resolve = islands, newton
 
 
 def turned(rng: np.random.Generator) -> np.ndarray:
@@ -96,17 +110,16 @@ def main() -> None:
     print(machine())
     titles = "impacts", "groups", "left by sweeps", "unfinished", "Newton ms each"
     print(f"{'law':8}", *(f"{title:>15}" for title in titles))
-    count = Count()
     for law in ("newton", "poisson"):
-        before = count.groups, count.left, count.seconds
         done = unfinished = 0
-        for seed in range(given.seed, given.seed + given.scenes):
-            certificate = ns.simulate(scene(seed, law), 1.0, 0.004).certificate
-            done += certificate.impacts
-            unfinished += certificate.unfinished_impacts
-        groups, left, seconds = count.groups - before[0], count.left - before[1], count.seconds - before[2]
-        each = f"{1e3 * seconds / left:.2f}" if left else "-"
-        print(f"{law:8}", *(f"{number:>15}" for number in (done, groups, left, unfinished, each)))
+        with watched() as count:
+            for seed in range(given.seed, given.seed + given.scenes):
+                certificate = ns.simulate(scene(seed, law), 1.0, 0.004).certificate
+                done += certificate.impacts
+                unfinished += certificate.unfinished_impacts
+        each = f"{1e3 * count.seconds / count.left:.2f}" if count.left else "-"
+        row = done, count.groups, count.left, unfinished, each
+        print(f"{law:8}", *(f"{number:>15}" for number in row))
 
 
 if __name__ == "__main__":

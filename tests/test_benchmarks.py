@@ -24,6 +24,7 @@ def _benchmarks_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
         "joints",
         "complementarity",
         "viewer",
+        "impacts",
     ):
         sys.modules.pop(name, None)
 
@@ -50,6 +51,19 @@ def test_choice_of_a_solver_counts_what_was_solved():
         assert (result is None) == (name in ("int. point", "lemke"))
         assert result is None or 0 <= result[0] <= 2
     assert choose_solver.measure(problems, choose_solver.SOLVERS["auto"], 1e-4)[0] == 2
+
+
+def test_impacts_of_random_bodies_are_all_finished(monkeypatch, capsys):
+    import impacts
+
+    monkeypatch.setattr(sys, "argv", ["impacts.py", "--scenes", "4"])
+    impacts.main()
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
+    assert [row[0] for row in rows] == ["newton", "poisson"]
+    for row in rows:
+        done, groups, left, unfinished = (int(cell) for cell in row[1:5])
+        assert done > groups > left >= 0
+        assert unfinished == 0
 
 
 def test_first_use_measures_fresh_processes(tmp_path):
