@@ -1,8 +1,8 @@
-"""Corners and edges of a solid's face that a step may bring down on a surface, though other points are nearer.
+"""Corners and edges of a solid that a step may bring down on a surface, though other points are nearer.
 
-A face that touches a surface somewhere else, or is about to, may come down with a corner on one of its
-triangles, or with its rim across one of its edges: both are contacts of this step, as the vertices under the
-face are, see `coming_vertices`. All is in the surface's frame, and the solid where it meets the surface.
+A face or an edge that touches a surface somewhere else, or is about to, may come down with a corner on one of
+its triangles, and a face with its rim across one of its edges: both are contacts of this step, as vertices
+under the face are, see `coming_vertices`. All is in the surface's frame, and the solid where it meets it.
 """
 
 import math
@@ -135,7 +135,9 @@ def _add_corners(place, t, rim, approach, solid, hulls, meshes, near, spots, mar
         drop = nx * rim.points[i, 0] + ny * rim.points[i, 1] + nz * rim.points[i, 2] - lowest
         if drop > rim.steep * math.sqrt(x * x + y * y + z * z) + rim.tiny:
             continue
-        mark = np.int64(CORNER) << 60 | np.int64(meshes.patch[meshes.first[mesh, 5] + t]) << 28 | rim.labels[i]
+        mark = (
+            np.int64(CORNER) << 60 | np.int64(meshes.patch[meshes.first[mesh, 5] + t]) << 28 | rim.labels[i]
+        )
         count = _add(
             place, rim, approach, mark, -1.0, near, rim.points[i, 0] - height * nx,
             rim.points[i, 1] - height * ny, rim.points[i, 2] - height * nz, nx, ny, nz,

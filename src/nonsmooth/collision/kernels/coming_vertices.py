@@ -62,7 +62,7 @@ def _own_vertex(meshes, mesh, t, k):
 
 @inner_kernel
 def _parts_in_box(meshes, mesh, box, slab, of_triangles, stack, found):
-    """Write the vertices of a surface that lie in a box of its frame, or the triangles that may reach into it,
+    """Write the vertices of a surface that lie in a box of its frame, or the triangles that may reach into it
     if `of_triangles`; their number, also beyond the room.
 
     `slab` (normal, lowest and highest height along it) tells which parts need not be looked at.
@@ -137,8 +137,8 @@ def _box_over(points, number, normal, up, aside, box):
 
 
 @inner_kernel
-def _add_under_face(place, there, number, shift, part, least, steep, tiny, near, approach, meshes, work, spots,
-                    marks, count):  # fmt: skip
+def _add_under_face(place, there, number, shift, part, least, steep, tiny, near, approach, meshes, work,
+                    spots, marks, count):  # fmt: skip
     """Add vertices of a surface that come down on the face of a solid in `work.feature`; the new number.
 
     Gaps are not below `least`. Points within `near` of one another are the same.

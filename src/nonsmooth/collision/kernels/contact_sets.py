@@ -114,8 +114,8 @@ def _separation_along(spots, tags, plane, i, j, count, tiny):
 def _lean_on_others(spots, tags, plane, count, radius, tiny):
     """Give edges that lie along the solid but for a tilt the direction of the vertex or edge at their end.
 
-    Of an overlap, so is an edge whose end separates a little better along the direction of its vertex. An edge
-    that rises along the direction of another has not that direction.
+    Of an overlap, so is an edge whose end separates a little better along the direction of its vertex. An
+    edge that rises along the direction of another has not that direction.
     """
     for i in range(count):
         weak = tags[i, 2] == WEAK
@@ -173,7 +173,9 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
             near = 10.0 * depth + 2.0 * math.sqrt(size * depth)
             if apart > near and not outside and not _is_between(spots, tags, plane, i, j, count, near):
                 continue
-            if _above(spots, i, j) <= tiny + _TILT * apart and _is_convex(spots, tags, plane, i, j, count, tiny):
+            if _above(spots, i, j) <= tiny + _TILT * apart and _is_convex(
+                spots, tags, plane, i, j, count, tiny
+            ):
                 tags[i, 3] = _DONE
                 if tags[i, 2] != OUTSIDE and tags[j, 2] == OUTSIDE:
                     tags[j, 2] = ASKED_FOR
