@@ -84,7 +84,11 @@ def event_hash() -> str:
     """Of a ball that bounces until its impacts accumulate."""
     from importlib import import_module, util
 
-    place = "nonsmooth.scenes.closed_form" if util.find_spec("nonsmooth.scenes.closed_form") else "nonsmooth.scenes"
+    place = (
+        "nonsmooth.scenes.closed_form"
+        if util.find_spec("nonsmooth.scenes.closed_form")
+        else "nonsmooth.scenes"
+    )
     ball = import_module(f"{place}.bouncing").DroppedBall(restitution=0.8)
     times = ns.simulate_events(ball.system(), *ball.start(), 5.0).times("impact")
     return hashlib.sha256(np.ascontiguousarray(times).tobytes()).hexdigest()[:16]

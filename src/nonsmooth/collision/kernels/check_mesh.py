@@ -149,12 +149,9 @@ def judge_point(scene, surfaces, s, x, y, z, nx, ny, nz, tolerance, size):
     of_face, of_corner = math.inf, 0.0
     for k in range(count):
         t = surfaces.near[k]
-        far = distance_to_triangle(c, t, x, y, z)
-        fx, fy, fz = _normal(c, t)
-        level = abs(fx * (x - c[t, 0]) + fy * (y - c[t, 1]) + fz * (z - c[t, 2]))
-        # a point hardly beside a triangle at the foot of another one is on the plane of the first
-        if far > off + 10.0 * tolerance and (far > BESIDE * size or level > tolerance):
+        if distance_to_triangle(c, t, x, y, z) > off + 10.0 * tolerance:
             continue
+        fx, fy, fz = _normal(c, t)
         flat = 0.0
         for i in range(0, 9, 3):
             dx, dy, dz = c[t, i] - x, c[t, i + 1] - y, c[t, i + 2] - z

@@ -41,7 +41,7 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
         nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
         half = 0.5 * rows.gap[i]
         note(result, GAP, abs(math.sqrt(nx * nx + ny * ny + nz * nz) - 1.0) * size, tolerance, i)
-        angle, edge, edges = math.inf, False, 0
+        angle, edges = math.inf, 0
         for side in range(2):
             s, other, sign = (a, b, 1.0) if side == 0 else (b, a, -1.0)
             if not is_surface(scene.kind[s]):
@@ -51,8 +51,8 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
             y = rows.point[i, 1] - scene.centre[s, 1] - half * my
             z = rows.point[i, 2] - scene.centre[s, 2] - half * mz
             off, turned, of_face = judge_point(scene, surfaces, s, x, y, z, mx, my, mz, allowed, size)
-            if turned > _ONE_MANIFOLD:
-                edge = edge or along_edge(scene, surfaces, s, x, y, z, mx, my, mz, allowed, size)
+            if turned > SURFACE_ANGLE and along_edge(scene, surfaces, s, x, y, z, mx, my, mz, allowed, size):
+                turned = 0.0  # of the edge up to its end; that q is lowest there is judged with the gap
             angle = min(angle, turned)
             edges += on_edge(scene, surfaces, s, x, y, z, mx, my, mz, allowed)
             alone = end - first == 1 and rows.gap[i] < 0.0
@@ -72,8 +72,7 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
         if rows.gap[i] > 0.0 and edges == 2:
             angle = 0.0  # two edges at the points where they are nearest to one another
         if not angle <= SURFACE_ANGLE and not (
-            (angle <= _ONE_MANIFOLD or edge)
-            and _has_lead(scene, surfaces, rows, a, b, first, end, i, min(angle, _ONE_MANIFOLD))
+            angle <= _ONE_MANIFOLD and _has_lead(scene, surfaces, rows, a, b, first, end, i, angle)
         ):
             note(result, ANGLE, min(angle, math.pi), SURFACE_ANGLE, i)
 

@@ -1,8 +1,8 @@
-"""Corners and edges of a solid's face that a step may bring down on a surface, though others are nearer.
+"""Corners and edges of a solid that a step may bring down on a surface, though other points are nearer.
 
-A face that touches a surface somewhere else, or is about to, may come down with a corner on one of its
-triangles, or with its rim across one of its edges: both are contacts of this step, as the vertices under the
-face are, see `coming_vertices`. All is in the surface's frame, and the solid where it meets the surface.
+A face or an edge that touches a surface somewhere else, or is about to, may come down with a corner on one of
+its triangles, and a face with its rim across one of its edges: both are contacts of this step, as vertices
+under the face are, see `coming_vertices`. All is in the surface's frame, and the solid where it meets it.
 """
 
 import math

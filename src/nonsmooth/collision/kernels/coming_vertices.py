@@ -62,8 +62,8 @@ def _own_vertex(meshes, mesh, t, k):
 
 @inner_kernel
 def _parts_in_box(meshes, mesh, box, slab, of_triangles, stack, found):
-    """Write the vertices of a surface that lie in a box of its frame, or the triangles that may reach into
-    it, if `of_triangles`; their number, also beyond the room.
+    """Write the vertices of a surface that lie in a box of its frame, or the triangles that may reach into it
+    if `of_triangles`; their number, also beyond the room.
 
     `slab` (normal, lowest and highest height along it) tells which parts need not be looked at.
     """
