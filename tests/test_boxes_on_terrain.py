@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import nonsmooth as ns
+from nonsmooth.collision.detector import Detector
+from nonsmooth.model import quaternions
 from nonsmooth.model.system import System
 from test_contact_physics import Floats, box_corners
 

@@ -3,8 +3,8 @@
     python tools/yardsticks.py
 
 Eight scenes, each with one thread, with two, and stopped in the middle and resumed; the three hashes of a row
-must be equal, and equal to those of the tree before the change. Run both on the same computer: the last digits
-may differ between computers. Scenes are run by the public interface alone, so that the script outlives moves.
+must be equal, and equal to those of the tree before the change. Run both on the same computer: the last
+digits may differ between computers. Scenes are run by the public interface, so that the script outlives moves.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ def mixed() -> ns.System:
 
 
 def state_hash(system: ns.System) -> str:
+    """Of the positions and velocities of all bodies."""
     arrays = system.position, system.quaternion, system.linear_velocity, system.angular_velocity
     return hashlib.sha256(b"".join(np.ascontiguousarray(each).tobytes() for each in arrays)).hexdigest()[:16]
 
@@ -95,6 +96,7 @@ def event_hash() -> str:
 
 
 def main() -> None:
+    """Print a hash for each scene."""
     warnings.simplefilter("ignore")
     for name in SCENES:
         found = hashes(name)
