@@ -3,8 +3,8 @@
     python tools/yardsticks.py
 
 Eight scenes, each with one thread, with two, and stopped in the middle and resumed; the three hashes of a row
-must be equal, and equal to those of the tree before the change. Run both on the same computer: the last
-digits may differ between computers. Scenes are run by the public interface, so that the script outlives moves.
+must be equal, and equal to those before the change on the same computer (the last digits may differ between
+computers). Scenes are run by the public interface, so that the script outlives moves.
 """
 
 from __future__ import annotations
