@@ -440,3 +440,31 @@ def test_a_ball_in_a_valley_touches_both_slopes() -> None:
     gap = slope - 0.5
     bottom = contacts_of((0, 1, [0, 0.03, 0.5 * gap], [0, 0, 1], gap))
     assert not check([valley, ball], bottom).holds
+
+
+def test_the_check_of_edges_side_by_side_gives_up_in_time() -> None:
+    """Two leaning cards: points 4e-9 m beside them lead the search along a ridge, where it took 17 s."""
+    lean, size = np.radians(25.0), np.array([0.04, 1.25, 2.5])
+    corners = np.array(list(itertools.product(*((-0.5 * edge, 0.5 * edge) for edge in size))))
+    system = System()
+    for side, lift, turn in ((-1.0, 0.0, 0.0), (1.0, -1.5e-9, -1e-9)):
+        tilt = quaternions.product(
+            quaternions.from_axis_angle((0.0, 0.0, 1.0), abs(turn)),
+            quaternions.from_axis_angle((0.0, 1.0, 0.0), -side * lean),
+        )
+        x = side * 0.5 * (size[2] * np.sin(lean) + size[0] * np.cos(lean))
+        z = 0.5 * (size[2] * np.cos(lean) + size[0] * np.sin(lean)) + lift
+        orientation = quaternions.product(quaternions.from_axis_angle((1.0, 0.0, 0.0), turn), tilt)
+        system.add_hull(corners, density=200.0, position=(x, 0.0, z), orientation=orientation)
+    normal = np.array([np.cos(lean), 0.0, -np.sin(lean)])
+    gap = 3.316211749648801e-10
+    points = (
+        [-2.8100011206788622e-09, -0.625, 2.265769464180697],
+        [-3.7860186097304904e-09, 0.625, 2.2657694628029375],
+    )
+    contacts = contacts_of(*((0, 1, point, normal, gap) for point in points))
+    certificate = ContactChecker(system, "all").check(
+        contacts, system.position, system.quaternion, margin=0.01
+    )
+    assert certificate.checked == 2
+    assert certificate.angle == 0.0

@@ -19,7 +19,7 @@ from nonsmooth.collision.kernels.check_support import (
 _ARC = 1e-9  # sine by which an axis may lie outside the arc of an edge
 _NEAR = 0.97  # cosine above which a start leads to the same best direction
 _STARTS = 13  # directions from the centre of a cube to its faces, edges and corners, and their opposites
-_ROUNDS = 10_000  # of a climb; most need less than a hundred
+_ROUNDS = 10_000  # of a climb
 
 
 @inlined_kernel
@@ -165,8 +165,8 @@ def climb(scene, p, q, cx, cy, cz, nx, ny, nz, step, least):
     """Pattern search for the best separation of cores, from n, with steps (rad) from `step` to `least`.
 
     Separation has ridges: the eight directions tried are turned each round, so that one runs along a ridge.
-    On one as sharp as that of two edges side by side steps stay tiny, and the climb would hardly ever end: it
-    is given up then. For polytopes, which have such ridges, `best_axis` tries all directions that count.
+    On one as sharp as that of two edges side by side steps stay tiny, and the climb would take many seconds:
+    it is given up then. For polytopes, which have such ridges, `best_axis` tries all directions that count.
     """
     best = apart_along(scene, p, q, cx, cy, cz, nx, ny, nz)
     turn = 0.0

@@ -1,8 +1,8 @@
-"""Corners and edges of a solid that a step may bring down on a surface, though other points are nearer.
+"""Corners and edges of a solid's face that a step may bring down on a surface, though others are nearer.
 
-A face or an edge that touches a surface somewhere else, or is about to, may come down with a corner on one of
-its triangles, and a face with its rim across one of its edges: both are contacts of this step, as vertices
-under the face are, see `coming_vertices`. All is in the surface's frame, and the solid where it meets it.
+A face that touches a surface somewhere else, or is about to, may come down with a corner on one of its
+triangles, or with its rim across one of its edges: both are contacts of this step, as the vertices under the
+face are, see `coming_vertices`. All is in the surface's frame, and the solid where it meets the surface.
 """
 
 import math
@@ -15,7 +15,7 @@ from nonsmooth.collision._narrow_kernels import counts
 from nonsmooth.collision.kernels.manifolds import set_spot
 from nonsmooth.collision.kernels.mesh_features import CORNER, EDGE, clipped
 from nonsmooth.collision.kernels.mesh_sides import edge, front, load_side, slope_on_arc
-from nonsmooth.collision.kernels.solids import support, to_world
+from nonsmooth.collision.kernels.solids import to_world
 from nonsmooth.collision.kernels.surface_arrays import (
     BORDER,
     OWN_EDGE,
@@ -39,11 +39,11 @@ class Approach(NamedTuple):
 
 
 class Rim(NamedTuple):
-    """A face or an edge of a solid, and how far what comes may be."""
+    """A face of a solid, and how far what comes may be."""
 
     points: np.ndarray  # (n, 3) its corners, of which `number` count
     number: int
-    normal: np.ndarray  # (3,) outward, of a face
+    normal: np.ndarray  # (3,) outward
     labels: np.ndarray  # (n,)
     radius: float
     shift: tuple  # way (m) of the solid until it meets the surface, in the surface's frame
@@ -115,34 +115,23 @@ def _add(place, rim, approach, mark, sign, near, x, y, z, nx, ny, nz, gap, spots
 
 
 @inner_kernel
-def _add_corners(place, t, rim, approach, solid, hulls, meshes, near, spots, marks, count):
-    """Add corners of the face or edge that come down on triangle t, along its normal.
-
-    No other point of the solid is so much lower that the step cannot turn the corner below it.
-    """
-    mesh = place.piece
+def _add_corners(place, t, rim, approach, meshes, near, spots, marks, count):
+    """Add corners of the face that come down on triangle t, along its normal."""
+    mesh, m = place.piece, rim.normal
     nx, ny, nz = triangle_normal(meshes, mesh, t)
-    lowest = math.inf
+    cosine = -(nx * m[0] + ny * m[1] + nz * m[2])
+    if cosine <= 0.0 or 1.0 - cosine * cosine > rim.steep * rim.steep:
+        return count
+    patch = np.int64(meshes.patch[meshes.first[mesh, 5] + t])
     for i in range(rim.number):
         x, y, z = rim.points[i, 0], rim.points[i, 1], rim.points[i, 2]
         height = height_over(meshes, mesh, t, x, y, z, rim.tiny)
-        if height - rim.radius > approach.reach:
-            continue
-        if lowest == math.inf:
-            px, py, pz, _ = support(solid, hulls, -nx, -ny, -nz, 0)
-            lowest = nx * px + ny * py + nz * pz
-        x, y, z = px - x, py - y, pz - z
-        drop = nx * rim.points[i, 0] + ny * rim.points[i, 1] + nz * rim.points[i, 2] - lowest
-        if drop > rim.steep * math.sqrt(x * x + y * y + z * z) + rim.tiny:
-            continue
-        mark = (
-            np.int64(CORNER) << 60 | np.int64(meshes.patch[meshes.first[mesh, 5] + t]) << 28 | rim.labels[i]
-        )
-        count = _add(
-            place, rim, approach, mark, -1.0, near, rim.points[i, 0] - height * nx,
-            rim.points[i, 1] - height * ny, rim.points[i, 2] - height * nz, nx, ny, nz,
-            height - rim.radius, spots, marks, count,
-        )  # fmt: skip
+        if height < math.inf:
+            count = _add(
+                place, rim, approach, np.int64(CORNER) << 60 | patch << 28 | rim.labels[i], -1.0, near,
+                x - height * nx, y - height * ny, z - height * nz, nx, ny, nz, height - rim.radius,
+                spots, marks, count,
+            )  # fmt: skip
     return count
 
 
@@ -179,19 +168,15 @@ def _add_cuts(place, t, k, rim, approach, work, near, spots, marks, count):
 
 
 @inner_kernel
-def add_coming_rim(place, triangles, number, rim, facing, approach, solid, hulls, meshes, work, near, spots,
-                   marks, count):  # fmt: skip
-    """Add contacts of the corners of a face or an edge with the first `number` of `triangles`, and of the
-    rim of a face that is `facing` the surface; the new number of contacts.
+def add_coming_rim(place, triangles, number, rim, approach, meshes, work, near, spots, marks, count):
+    """Add contacts of the rim of a face with the first `number` of `triangles`; the new number of contacts.
 
     Points within `near` of one another are the same.
     """
     for i in range(number):
         t = triangles[i]
-        count = _add_corners(place, t, rim, approach, solid, hulls, meshes, near, spots, marks, count)
-        if not facing:
-            continue
         load_side(meshes, place.piece, t, work.other_corners, work.other_numbers, work.normals[1])
+        count = _add_corners(place, t, rim, approach, meshes, near, spots, marks, count)
         for k in range(3):
             if work.other_numbers[3] >> (OWN_EDGE + k) & 1:
                 count = _add_cuts(place, t, k, rim, approach, work, near, spots, marks, count)

@@ -23,7 +23,7 @@ from nonsmooth.collision.kernels.mesh_features import VERTEX_MARK, solid_feature
 from nonsmooth.collision.kernels.mesh_pairs import face_mark, steepest_coming, turned_box
 from nonsmooth.collision.kernels.meshes import place_solid, set_box
 from nonsmooth.collision.kernels.placing import moved
-from nonsmooth.collision.kernels.solids import BOX, CONVEX_HULL, to_local, to_world
+from nonsmooth.collision.kernels.solids import to_local, to_world
 from nonsmooth.collision.kernels.surface_arrays import (
     OWN_VERTEX,
     corner,
@@ -39,7 +39,6 @@ from nonsmooth.collision.kernels.trees import boxes_meet, next_leaf
 _SAME = 1e-5  # part of the size within which a contact is at a vertex
 _FACING = -0.9  # cosine of the angle between a contact's direction and a face that belongs to it
 _RIM = 0.08  # part of its radius by which a disc reaches beyond eight points of its rim
-_EVERYWHERE = (0.0, 0.0, 0.0, -math.inf, math.inf)  # a slab
 _TINY = 2.5e-10  # part of the size by which a vertex may lie beside a face
 
 
@@ -62,8 +61,8 @@ def _own_vertex(meshes, mesh, t, k):
 
 @inner_kernel
 def _parts_in_box(meshes, mesh, box, slab, of_triangles, stack, found):
-    """Write the vertices of a surface that lie in a box of its frame, or the triangles that may reach into it
-    if `of_triangles`; their number, also beyond the room.
+    """Write the vertices of a surface that lie in a box of its frame, or the triangles that may reach into
+    it, if `of_triangles`; their number, also beyond the room.
 
     `slab` (normal, lowest and highest height along it) tells which parts need not be looked at.
     """
@@ -137,57 +136,8 @@ def _box_over(points, number, normal, up, aside, box):
 
 
 @inner_kernel
-def _add_under_face(place, there, number, shift, part, least, steep, tiny, near, approach, meshes, work,
-                    spots, marks, count):  # fmt: skip
-    """Add vertices of a surface that come down on the face of a solid in `work.feature`; the new number.
-
-    Gaps are not below `least`. Points within `near` of one another are the same.
-    """
-    sx, sy, sz = shift
-    mesh, axes, reach = place.piece, place.axes, approach.reach
-    points, normal, found = work.feature.points[0], work.feature.normal[0], work.order[2]
-    _box_over(points, number, normal, reach + there.radius, _RIM * work.disc[0] + tiny, work.box)
-    nx, ny, nz = to_world(axes, -normal[0], -normal[1], -normal[2])
-    back = nx * sx + ny * sy + nz * sz
-    level = normal[0] * points[0, 0] + normal[1] * points[0, 1] + normal[2] * points[0, 2] + there.radius
-    slab = normal[0], normal[1], normal[2], level + back + least - tiny, level + back + reach
-    vertices = _parts_in_box(meshes, mesh, work.box, slab, False, work.stack[0], found)
-    if vertices > found.shape[0]:
-        return vertices
-    for k in range(vertices):
-        v = found[k]
-        x, y, z = vertex(meshes, mesh, v)
-        height = (
-            normal[0] * (x - points[0, 0]) + normal[1] * (y - points[0, 1]) + normal[2] * (z - points[0, 2])
-        )
-        gap = height - there.radius - back
-        ox, oy, oz = outward(meshes, mesh, v)
-        if (
-            gap < least - tiny
-            or ox * normal[0] + oy * normal[1] + oz * normal[2] >= 0.0
-            or not counts(approach.motion, approach.body, approach.other, gap, nx, ny, nz)
-            or steepest(meshes, mesh, v, -normal[0], -normal[1], -normal[2]) > steep
-        ):
-            continue
-        px, py, pz = x - height * normal[0], y - height * normal[1], z - height * normal[2]
-        if work.disc[0] > 0.0:
-            over = over_disc(work.disc, px, py, pz, tiny)
-        else:
-            over = within(points, number, normal[0], normal[1], normal[2], px, py, pz, tiny)
-        if not over:
-            continue
-        x, y, z = to_world(axes, x, y, z)
-        x, y, z = x + place.x - part * sx, y + place.y - part * sy, z + place.z - part * sz
-        half = 0.5 * back
-        x, y, z = x + half * nx, y + half * ny, z + half * nz
-        if not is_known(spots, min(count, spots.shape[0]), 1.0, x, y, z, nx, ny, nz, near):
-            count = _add(spots, marks, count, 1.0, VERTEX_MARK | v, x, y, z, nx, ny, nz, gap)
-    return count
-
-
-@inner_kernel
 def add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spots, marks, count):
-    """Add what comes down on, or with, the faces and edges of a solid that have contacts; the new number.
+    """Add what comes down on or with the faces of a solid that have contacts; the new number of contacts.
 
     The first `count` rows are the contacts. `shift` is the way (m) that the solid has to go until it meets
     the surface, none if it touches now: there its faces are tried, while gaps and points are those of now. If
@@ -197,10 +147,10 @@ def add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spot
     led = approach.motion.led
     part = pull_back(led[approach.body], led[approach.other])
     there = place_solid(moved(solid, sx, sy, sz), place.x, place.y, place.z, place.axes, work)
-    mesh, reach = place.piece, approach.reach
+    mesh, axes, reach = place.piece, place.axes, approach.reach
     size = min(meshes.grid[mesh, 4], set_box(there, hulls, reach, work.box))
     steep = steepest_coming(reach, size)
-    tiny, near = _TINY * size + 1e-12, _SAME * size
+    tiny = _TINY * size + 1e-12
     local = to_local(place.axes, sx, sy, sz)
     points, normal, found = work.feature.points[0], work.feature.normal[0], work.order[2]
     known = count
@@ -212,32 +162,62 @@ def add_coming_on_solid(place, solid, shift, approach, meshes, hulls, work, spot
                 seen = True
         if seen:
             continue
-        lx, ly, lz = to_local(place.axes, lead_x, lead_y, lead_z)
+        lx, ly, lz = to_local(axes, lead_x, lead_y, lead_z)
         number = solid_feature(there, hulls, lx, ly, lz, work.feature, 0)
         along = lx * normal[0] + ly * normal[1] + lz * normal[2]
-        facing = number >= 3 and along <= _FACING
-        if facing:
-            set_disc(there, number, normal, work.disc)
-            least = min(low, 0.0) if along < -1.0 + 1e-12 else 0.0
-            count = _add_under_face(
-                place, there, number, shift, part, least, steep, tiny, near, approach, meshes, work, spots,
-                marks, count,
-            )  # fmt: skip
-            if count > spots.shape[0]:
-                return count
-        if number < 2 or there.kind not in (BOX, CONVEX_HULL):
+        if number < 3 or along > _FACING:
             continue
-        # corners leave the prism of a face by the slope of what they come down on
-        down = (normal[0], normal[1], normal[2]) if facing else (-lx, -ly, -lz)
-        _box_over(points, number, down, reach + there.radius, min(steep, 1.0) * reach + tiny, work.box)
-        triangles = _parts_in_box(meshes, mesh, work.box, _EVERYWHERE, True, work.stack[0], found)
+        set_disc(there, number, normal, work.disc)
+        _box_over(points, number, normal, reach + there.radius, _RIM * work.disc[0] + tiny, work.box)
+        least = min(low, 0.0) if along < -1.0 + 1e-12 else 0.0
+        nx, ny, nz = to_world(axes, -normal[0], -normal[1], -normal[2])
+        back = nx * sx + ny * sy + nz * sz
+        level = normal[0] * points[0, 0] + normal[1] * points[0, 1] + normal[2] * points[0, 2] + there.radius
+        slab = normal[0], normal[1], normal[2], level + back + least - tiny, level + back + reach
+        vertices = _parts_in_box(meshes, mesh, work.box, slab, False, work.stack[0], found)
+        if vertices > found.shape[0]:
+            return vertices
+        for k in range(vertices):
+            v = found[k]
+            x, y, z = vertex(meshes, mesh, v)
+            height = (
+                normal[0] * (x - points[0, 0])
+                + normal[1] * (y - points[0, 1])
+                + normal[2] * (z - points[0, 2])
+            )
+            gap = height - there.radius - back
+            ox, oy, oz = outward(meshes, mesh, v)
+            if (
+                gap < least - tiny
+                or ox * normal[0] + oy * normal[1] + oz * normal[2] >= 0.0
+                or not counts(approach.motion, approach.body, approach.other, gap, nx, ny, nz)
+                or steepest(meshes, mesh, v, -normal[0], -normal[1], -normal[2]) > steep
+            ):
+                continue
+            px, py, pz = x - height * normal[0], y - height * normal[1], z - height * normal[2]
+            if work.disc[0] > 0.0:
+                over = over_disc(work.disc, px, py, pz, tiny)
+            else:
+                over = within(points, number, normal[0], normal[1], normal[2], px, py, pz, tiny)
+            if not over:
+                continue
+            x, y, z = to_world(axes, x, y, z)
+            x, y, z = x + place.x - part * sx, y + place.y - part * sy, z + place.z - part * sz
+            half = 0.5 * back
+            x, y, z = x + half * nx, y + half * ny, z + half * nz
+            if not is_known(spots, min(count, spots.shape[0]), 1.0, x, y, z, nx, ny, nz, _SAME * size):
+                count = _add(spots, marks, count, 1.0, VERTEX_MARK | v, x, y, z, nx, ny, nz, gap)
+        if work.disc[0] > 0.0:
+            continue
+        # corners leave the face's prism by the slope of what they come down on
+        _box_over(points, number, normal, reach + there.radius, min(steep, 1.0) * reach + tiny, work.box)
+        triangles = _parts_in_box(meshes, mesh, work.box, slab, True, work.stack[0], found)
         if triangles > found.shape[0]:
             return triangles
         rim = Rim(points, number, normal, work.feature.labels[0], there.radius, local, part, steep, tiny)
         count = add_coming_rim(
-            place, found, triangles, rim, facing, approach, there, hulls, meshes, work, near, spots, marks,
-            count,
-        )  # fmt: skip
+            place, found, triangles, rim, approach, meshes, work, _SAME * size, spots, marks, count
+        )
     return _thinned(known, count, work.feature, spots, marks)
 
 
@@ -328,7 +308,8 @@ def _vertices_near(place, ground, meshes, reach, work):
             )
         x, y, z = to_local(place.axes, ground.x - place.x, ground.y - place.y, ground.z - place.z)
         turned_box(meshes.boxes, meshes.first[ground.piece, 3], turned, x, y, z, reach, box)
-    return _parts_in_box(meshes, place.piece, box, _EVERYWHERE, False, work.stack[0], work.order[2])
+    everywhere = 0.0, 0.0, 0.0, -math.inf, math.inf
+    return _parts_in_box(meshes, place.piece, box, everywhere, False, work.stack[0], work.order[2])
 
 
 @inner_kernel
