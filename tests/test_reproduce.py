@@ -234,7 +234,9 @@ class Diary:
         self.lines.append(f"end {outcome.experiment.name}: {outcome.state}")
 
 
-def fake(name: str, action: Callable[[], None] = lambda: None) -> Experiment:
+def fake(
+    name: str, action: Callable[[], None] = lambda: None, failures: tuple[str, ...] = ()
+) -> Experiment:
     """An experiment that is through at once; `action` may raise in the middle of it."""
 
     def run(folder: Path, quick: bool, progress: Progress) -> Summary:
@@ -250,7 +252,7 @@ def fake(name: str, action: Callable[[], None] = lambda: None) -> Experiment:
             Comparison("size", None, 60.0 if quick else 1000.0, ""),
         )
         files = (folder / f"{name}.png", folder / "data of it.csv")
-        return Summary(name, "Nobody 2000", rows, files).write(folder)
+        return Summary(name, "Nobody 2000", rows, files, failures).write(folder)
 
     return Experiment(name, f"what {name} does", "Nobody 2000", run)
 
@@ -285,8 +287,10 @@ def paper_of(*names: str) -> Paper:
 def two(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """Run the command with two experiments of our own making, "first" and "second"."""
 
-    def run(folder: Path, *words: str, first: Callable[[], None] = lambda: None) -> Result:
-        experiments = {"first": fake("first", first), "second": fake("second")}
+    def run(
+        folder: Path, *words: str, first: Callable[[], None] = lambda: None, failures: tuple[str, ...] = ()
+    ) -> Result:
+        experiments = {"first": fake("first", first, failures), "second": fake("second")}
         monkeypatch.setattr("nonsmooth.experiments.REGISTRY", experiments)
         monkeypatch.setattr("nonsmooth.reproduce.PAPERS", {"nobody": paper_of("first", "second")})
         result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(
@@ -401,6 +405,18 @@ def test_a_failure_does_not_stop_the_others(tmp_path: Path, two: Callable[..., R
     assert "1 of 2 experiments were complete before" in mended.stderr
     assert not (tmp_path / "first" / "error.txt").exists()
     assert Page(tmp_path).verdicts()["Fig. 2"] == "in kind only"
+
+
+def test_what_has_to_hold_and_does_not_fails_the_report(tmp_path: Path, two: Callable[..., Result]) -> None:
+    for _ in range(2):  # the second time from what was kept
+        result = two(tmp_path, failures=("the <arch> of 25 fell",))
+        assert result.exit_code == 2
+        assert "first failed: the <arch> of 25 fell" in result.stderr
+        report = Page(tmp_path)
+        assert "first failed: the <arch> of 25 fell" in report.words
+        assert report.verdicts()["Fig. 2"] == "failed"
+        assert report.verdicts()["Fig. 3"] == "in kind only"
+    assert "2 of 2 experiments were complete before" in result.stderr
 
 
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(

@@ -89,7 +89,8 @@ def reproduce(
         )
         raise typer.Exit(130)
     for each in run.failed:
-        ERR.print(f"{each.experiment.name} failed: {each.error}", soft_wrap=True)
+        for sentence in each.failures or (each.error,):
+            ERR.print(f"{each.experiment.name} failed: {sentence}", soft_wrap=True, markup=False)
     if run.failed:
         raise typer.Exit(2)
 

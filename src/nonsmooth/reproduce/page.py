@@ -258,6 +258,7 @@ class _Page:
         files = links(outcome, outcome.files)
         return "".join(
             (
+                "".join(f"<p class='alarm'>Failed: {escape(each)}</p>" for each in outcome.failures),
                 f"<p>Against closed forms and independent references: {badges}</p>" if badges else "",
                 f"<p class='small'>{duration(outcome.seconds)}, finished {escape(outcome.finished)} UTC. "
                 f"Files: {files}</p>",
@@ -300,6 +301,9 @@ def _alarms(outcomes: Iterable[Outcome]) -> list[str]:
             link = f"<a href='#{slug('run', name)}'>{escape(name)}</a>"
             after = f"after {duration(each.seconds)}: {escape(each.error)}"
             found.append(f"<p class='alarm'><b>{link} failed</b> {after}</p>")
+        for sentence in each.failures:
+            link = f"<a href='#{slug('run', name)}'>{escape(name)}</a>"
+            found.append(f"<p class='alarm'><b>{link} failed:</b> {escape(sentence)}</p>")
     if waiting:
         names = escape(", ".join(waiting))
         found.append(f"<p class='alarm'><b>Not run yet:</b> {names}. The same command goes on with them.</p>")

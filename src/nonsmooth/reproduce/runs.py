@@ -58,6 +58,8 @@ class Outcome:
     """One sentence, where it failed."""
     details: str = ""
     """The traceback, where it failed."""
+    failures: tuple[str, ...] = ()
+    """What had to hold and does not, a sentence each; the results are complete all the same."""
 
     @property
     def complete(self) -> bool:
@@ -102,8 +104,8 @@ class Reproduction:
 
     @property
     def failed(self) -> list[Outcome]:
-        """The experiments that failed in this run."""
-        return [each for each in self.outcomes.values() if each.state is State.FAILED]
+        """The experiments that failed in this run, and those in which something that had to hold does not."""
+        return [each for each in self.outcomes.values() if each.state is State.FAILED or each.failures]
 
     def earlier_seconds(self, name: str) -> float | None:
         """How long an experiment took here before in the same form, whatever the version."""
@@ -150,8 +152,9 @@ class Reproduction:
                 details=details,
             )
         return Outcome(
-            experiment, State.DONE, found.rows, found.files, seconds, found.finished, found.machine
-        )
+            experiment, State.DONE, found.rows, found.files, seconds, found.finished, found.machine,
+            failures=found.failures,
+        )  # fmt: skip
 
     def _begin(self, experiment: Experiment) -> None:
         """Forget the unfinished work of another form or version, and all of it if the run is fresh."""
@@ -189,13 +192,16 @@ class Reproduction:
         try:
             rows = tuple(_row(each) for each in summary["comparisons"])
             files = tuple(str(name) for name in summary["files"])
+            failures = tuple(str(sentence) for sentence in summary.get("failures", ()))
             seconds, finished = float(marker["seconds"]), str(marker["finished"])
             machine = str(marker["machine_line"])
         except (KeyError, TypeError, ValueError):
             return None
         if not all((folder / name).is_file() for name in files):
             return None
-        return Outcome(experiment, State.KEPT, rows, files, seconds, finished, machine)
+        return Outcome(
+            experiment, State.KEPT, rows, files, seconds, finished, machine, failures=failures
+        )
 
 
 def _row(content: Mapping[str, Any]) -> Comparison:

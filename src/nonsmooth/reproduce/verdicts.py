@@ -62,7 +62,7 @@ MEANING: dict[Verdict, str] = {
     Verdict.DRAWN: "we draw it, and there is no number to judge it by",
     Verdict.SKETCH: "a drawing that explains and shows no result",
     Verdict.MISSING: "nothing of ours stands beside it",
-    Verdict.FAILED: "the experiment failed",
+    Verdict.FAILED: "the experiment failed, or something in it that has to hold does not",
     Verdict.NOT_RUN: "the experiment was not run",
 }
 """What each verdict says of a figure or table."""
@@ -186,7 +186,7 @@ def _verdict(entry: Entry, sources: Sequence[JudgedSource]) -> Verdict:
     if not sources:
         return Verdict.SKETCH if entry.sketch else Verdict.MISSING
     states = {each.outcome.state for each in sources}
-    if State.FAILED in states:
+    if State.FAILED in states or any(each.outcome.failures for each in sources):
         return Verdict.FAILED
     if State.NOT_RUN in states:
         return Verdict.NOT_RUN
