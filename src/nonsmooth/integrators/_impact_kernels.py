@@ -18,6 +18,7 @@ _ROUNDING = 1e-12  # part of a contact's speeds below which an approach is round
 _CLOSE = 5e-16  # change of a velocity, as a part of the island's speeds, at which sweeps end
 _ENOUGH = 1e-9  # the same, where sweeps that did not end by themselves still count as converged
 _SWEEPS = 2000
+_CHECKED = 100  # sweeps after which it is judged whether the rest can be enough
 GAIN = 1e-12  # part of the energy that the impulses turn over which counts as rounding
 HALVINGS = 10  # of the interval of factors of the restitution coefficients, to 1e-3
 
@@ -212,13 +213,21 @@ def _expand(W, inverse, mu, given, x0, x1, x2, u0, u1, u2, guess):
 
 
 @inner_kernel
-def _sweeps(struck, trial, whole, first, last, tilting, most):
-    """Gauss-Seidel over an island, to rounding but `most` sweeps; returns whether it got there."""
+def _sweeps(struck, trial, whole, first, last, tilting, most, hasty):
+    """Gauss-Seidel over an island, to rounding but `most` sweeps; returns whether it got there.
+
+    If `hasty`, it ends as soon as the changes shrink too slowly to get there.
+    """
     size = 0.0
     for i in range(first, last):
         size = max(size, struck.scale[i])
-    change = 0.0
-    for _ in range(most):
+    change, before = 0.0, np.inf
+    for done in range(most):
+        if hasty and done > 0 and done % _CHECKED == 0:
+            left = (most - done) / _CHECKED
+            if change * (change / before) ** left > _CLOSE * size:
+                return False
+            before = change
         change = 0.0
         for i in range(first, last):
             u0 = _velocity(struck, trial, whole, i, 0) + trial.target[i]
@@ -244,11 +253,11 @@ def _sweeps(struck, trial, whole, first, last, tilting, most):
 @kernel
 def sweep(struck, trial, whole, tilting, most):
     """Sweep at most so often over the only island, from the impulses and velocities that `trial` has."""
-    return _sweeps(struck, trial, whole, 0, trial.impulse.shape[0], tilting, most)
+    return _sweeps(struck, trial, whole, 0, trial.impulse.shape[0], tilting, most, False)
 
 
 @inner_kernel
-def _attempt(struck, trial, whole, first, last, tilting, factor):
+def _attempt(struck, trial, whole, first, last, tilting, factor, hasty):
     """Impulses of an island with `factor` times its restitution coefficients.
 
     Returns the work ½ γ·(u⁻ + u⁺) of the impulses in J, the energy that they turn over, and whether the
@@ -273,7 +282,9 @@ def _attempt(struck, trial, whole, first, last, tilting, factor):
     if phases == 2:
         for i in range(first, last):
             trial.target[i] = 0.0
-        converged = _sweeps(struck, trial, whole, first, last, tilting, _SWEEPS)
+        converged = _sweeps(struck, trial, whole, first, last, tilting, _SWEEPS, hasty)
+        if hasty and not converged:
+            return 0.0, 0.0, False
         for i in range(first, last):
             if not struck.poisson[i]:
                 continue
@@ -289,7 +300,7 @@ def _attempt(struck, trial, whole, first, last, tilting, factor):
     for i in range(first, last):  # a contact of Poisson's law that gives nothing back stays at rest
         done = done and struck.poisson[i] and trial.given[i] == 0.0
     if phases == 1 or not done:
-        converged = _sweeps(struck, trial, whole, first, last, tilting, _SWEEPS) and converged
+        converged = _sweeps(struck, trial, whole, first, last, tilting, _SWEEPS, hasty) and converged
     work = 0.0
     turned_over = 0.0
     for i in range(first, last):
@@ -302,31 +313,35 @@ def _attempt(struck, trial, whole, first, last, tilting, factor):
 
 
 @kernel
-def resolve(struck, trial, whole, start, tilting, work, factors, converged):
+def resolve(struck, trial, whole, start, tilting, most_hasty, work, factors, converged):
     """Find the impulses of every island (contacts start[j] to start[j + 1]), and the work of each in J.
 
     Where they would create energy, the restitution coefficients of that island are reduced: `factors` holds
     the largest factor that creates none. It exists, because impulses without restitution never do. An island
-    converged if all attempts at it did: the factor rests on each.
+    converged if all attempts at it did: the factor rests on each. Islands of at most `most_hasty` contacts end
+    with the first attempt that does not, without impulses of use.
     """
     for j in range(start.shape[0] - 1):
         first, last = start[j], start[j + 1]
-        got, turned_over, fine = _attempt(struck, trial, whole, first, last, tilting, 1.0)
+        hasty = last - first <= most_hasty
+        got, turned_over, fine = _attempt(struck, trial, whole, first, last, tilting, 1.0, hasty)
         factor = 1.0
-        if not got <= GAIN * turned_over:
+        if not got <= GAIN * turned_over and (fine or not hasty):
             low = 0.0
             high = 1.0
             for _ in range(HALVINGS):
                 factor = 0.5 * (low + high)
-                got, turned_over, good = _attempt(struck, trial, whole, first, last, tilting, factor)
+                got, turned_over, good = _attempt(struck, trial, whole, first, last, tilting, factor, hasty)
                 fine = fine and good
+                if hasty and not fine:
+                    break
                 if got <= GAIN * turned_over:
                     low = factor
                 else:
                     high = factor
-            if factor != low:
+            if factor != low and (fine or not hasty):
                 factor = low
-                got, turned_over, good = _attempt(struck, trial, whole, first, last, tilting, factor)
+                got, turned_over, good = _attempt(struck, trial, whole, first, last, tilting, factor, hasty)
                 fine = fine and good
         work[j], factors[j], converged[j] = got, factor, fine
         for i in range(first, last):

@@ -139,7 +139,9 @@ class ImpactStep:
             np.empty((k, 3)), np.empty((k, 3)), np.empty(k), np.empty(k), np.empty((k, 3)), np.empty(k), room
         )
         work, factors, converged = np.empty(islands), np.empty(islands), np.empty(islands, dtype=bool)
-        kernels.resolve(struck, trial, whole, start, self._tilting, work, factors, converged)
+        kernels.resolve(
+            struck, trial, whole, start, self._tilting, impact_newton.MOST_CONTACTS, work, factors, converged
+        )
         return trial.impulse, work, factors, converged
 
     def finish(self, struck: kernels.Struck, whole: Floats) -> tuple[Floats, float, float, bool]:
