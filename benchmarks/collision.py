@@ -2,6 +2,7 @@
 
     python benchmarks/collision.py [cost]
     python benchmarks/collision.py right [--poses 300] [--engines ours coal MuJoCo PyBullet] [--pair box hull]
+                                      [--seed 0] [--show 0]
     python benchmarks/collision.py pairs [--pairs 200] [--seconds 5]
     python benchmarks/collision.py check
 
@@ -117,6 +118,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--poses", type=int, default=300, help="Poses of each pair of shapes [300].")
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
     parser.add_argument("--pair", nargs="+", default=[], help="Judge only pairs with these shapes [all].")
+    parser.add_argument("--seed", type=int, default=0, help="Which poses; the code was developed on 0 [0].")
     parser.add_argument("--show", type=int, default=0, help="List N wrong answers of each pair [0].")
     parser.add_argument("--pairs", type=int, default=200, help="Touching pairs in a scene [200].")
     parser.add_argument("--seconds", type=float, default=5.0, help="Time spent on each kind of pair [5].")
@@ -126,7 +128,7 @@ def main(arguments: Sequence[str] = ()) -> None:
         cost()
     elif given.what == "right":
         asked = [pair for pair in table.ALL if all(name in pair for name in given.pair)]
-        table.print_table(given.poses, tuple(given.engines), asked, given.show)
+        table.print_table(given.poses, tuple(given.engines), asked, given.show, given.seed)
     elif given.what == "check":
         check_cost.print_table()
     else:

@@ -167,7 +167,8 @@ def _smooth(p: Placed, q: Placed, sep, n: np.ndarray) -> np.ndarray:
         shift = np.maximum(0.0, lowest + 1e-12 * scale)
         system = -bend + shift[:, None, None] * project + scale[:, None, None] * n[:, :, None] * n[:, None, :]
         system += 1e-15 * scale[:, None, None] * np.eye(3)
-        step = np.linalg.solve(system, slope[:, :, None])[:, :, 0]
+        # a point on a point may leave the system singular: the pseudo-inverse takes what is left of it
+        step = (np.linalg.pinv(system, hermitian=True) @ slope[:, :, None])[:, :, 0]
         length = np.linalg.norm(step, axis=1)
         step *= np.minimum(1.0, 0.5 / np.maximum(length, 1e-300))[:, None]
         moved = np.zeros(len(n), dtype=bool)

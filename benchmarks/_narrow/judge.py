@@ -1,6 +1,7 @@
 """What is wrong with an engine's answer for a pose, by one rule for all engines.
 
 - No contact although the gap is within the margin.
+- The truth is the best direction that brute force or the engine found.
 - The least gap is off by more than 1e-12 m + 1e-9 of the size (or the looser tolerance that is asked for).
 - A normal is not best: its own separation is less than the best by more than that; or it is off by more than
   1e-6 rad where the cores are clearly apart, so that the best direction is unique.
@@ -11,12 +12,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from _narrow.areas import area
-from _narrow.brute_force import separation, truth
+from _narrow.brute_force import Truth, separation, truth
 from _narrow.poses import Pose, Shapes
 from _narrow.solids import Core, Placed
 from nonsmooth.model import quaternions
@@ -47,6 +48,7 @@ def fault(pose: Pose, answer: Answer, every: Shapes, part: float = STRICT) -> st
         return "no contact"
     if not all(np.isfinite(x).all() for x in (answer.point, answer.normal, answer.gap)):
         return "not finite"
+    pose = _improved(pose, answer, every)
     if abs(answer.gap.min() - pose.truth.gap) > allowed:
         return f"gap {answer.gap.min():.6e} instead of {pose.truth.gap:.6e}"
     if np.abs(np.linalg.norm(answer.normal, axis=1) - 1.0).max() > 1e-9:
@@ -56,6 +58,22 @@ def fault(pose: Pose, answer: Answer, every: Shapes, part: float = STRICT) -> st
         or _wrong_point(pose, answer, every, size, part)
         or _narrow(pose, answer, every, size, part)
     )
+
+
+def _improved(pose: Pose, answer: Answer, every: Shapes) -> Pose:
+    """The pose with the answer's direction as the truth if that separates better than brute force found.
+
+    Whatever proposes a direction, the separation along it is a lower bound of the best.
+    """
+    p, q = _placed(pose, every)
+    if p is None or q is None:
+        return pose
+    normal = answer.normal / np.linalg.norm(answer.normal, axis=1)[:, None]
+    along = separation(p, q, normal)
+    best = int(np.argmax(along))
+    if not along[best] > pose.truth.gap:
+        return pose
+    return replace(pose, truth=Truth(float(along[best]), normal[best]))
 
 
 def _placed(pose: Pose, every: Shapes):

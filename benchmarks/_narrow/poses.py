@@ -89,11 +89,11 @@ class Shapes:
         )
 
 
-def poses(names: tuple[str, str], count: int, every: Shapes) -> Iterator[Pose]:
-    """`count` poses of a pair, repeatable; none if the package lacks one of the shapes."""
+def poses(names: tuple[str, str], count: int, every: Shapes, seed: int = 0) -> Iterator[Pose]:
+    """`count` poses of a pair, others for each seed; none if the package lacks one of the shapes."""
     if any(every.shape(name, 0) is None for name in names):
         return
-    rng = np.random.default_rng([ord(letter) for letter in "".join(names)])
+    rng = np.random.default_rng([ord(letter) for letter in "".join(names)] + [seed] * (seed > 0))
     combinations = list(itertools.product(*(catalogue.FEATURES[name] for name in names)))
     made = 0
     for number in itertools.count():

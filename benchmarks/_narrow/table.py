@@ -40,10 +40,12 @@ class Engines:
         return self._made[key]
 
 
-def findings(pair: tuple[str, str], count: int, names: tuple[str, ...], every: Shapes) -> Iterator[Finding]:
+def findings(
+    pair: tuple[str, str], count: int, names: tuple[str, ...], every: Shapes, seed: int = 0
+) -> Iterator[Finding]:
     """What the named engines find at `count` poses of a pair; those without the shapes are left out."""
     engines = Engines(every)
-    for pose in poses(pair, count, every):
+    for pose in poses(pair, count, every, seed):
         for name in names:
             engine = engines.get(name, pose)
             if engine is None:
@@ -54,7 +56,9 @@ def findings(pair: tuple[str, str], count: int, names: tuple[str, ...], every: S
             yield Finding(name, pose, answer, wrong, coarse)
 
 
-def print_table(count: int, names: tuple[str, ...], pairs: list[tuple[str, str]], show: int = 0) -> None:
+def print_table(
+    count: int, names: tuple[str, ...], pairs: list[tuple[str, str]], show: int = 0, seed: int = 0
+) -> None:
     """Print the number of wrong answers for each pair and engine; `show` faults of each are listed below."""
     every = Shapes()
     print(f"wrong answers of {count} poses (in brackets: wrong even if {LOOSE:.0e} of the size is allowed)")
@@ -63,7 +67,7 @@ def print_table(count: int, names: tuple[str, ...], pairs: list[tuple[str, str]]
     listed = []
     for pair in pairs:
         seen = {name: [0, 0, 0] for name in names}
-        for found in findings(pair, count, names, every):
+        for found in findings(pair, count, names, every, seed):
             for numbers in (seen[found.engine], total[found.engine]):
                 numbers[0] += 1
                 numbers[1] += found.wrong is not None
