@@ -234,9 +234,7 @@ class Diary:
         self.lines.append(f"end {outcome.experiment.name}: {outcome.state}")
 
 
-def fake(
-    name: str, action: Callable[[], None] = lambda: None, failures: tuple[str, ...] = ()
-) -> Experiment:
+def fake(name: str, action: Callable[[], None] = lambda: None, failures: tuple[str, ...] = ()) -> Experiment:
     """An experiment that is through at once; `action` may raise in the middle of it."""
 
     def run(folder: Path, quick: bool, progress: Progress) -> Summary:

@@ -318,8 +318,8 @@ def resolve(struck, trial, whole, start, tilting, most_hasty, work, factors, con
 
     Where they would create energy, the restitution coefficients of that island are reduced: `factors` holds
     the largest factor that creates none. It exists, because impulses without restitution never do. An island
-    converged if all attempts at it did: the factor rests on each. Islands of at most `most_hasty` contacts end
-    with the first attempt that does not, without impulses of use.
+    converged if all attempts at it did: the factor rests on each. Islands of at most `most_hasty` contacts
+    end with the first attempt that does not, without impulses of use.
     """
     for j in range(start.shape[0] - 1):
         first, last = start[j], start[j + 1]

@@ -199,9 +199,7 @@ class Reproduction:
             return None
         if not all((folder / name).is_file() for name in files):
             return None
-        return Outcome(
-            experiment, State.KEPT, rows, files, seconds, finished, machine, failures=failures
-        )
+        return Outcome(experiment, State.KEPT, rows, files, seconds, finished, machine, failures=failures)
 
 
 def _row(content: Mapping[str, Any]) -> Comparison:
