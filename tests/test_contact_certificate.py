@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nonsmooth.collision import Detector
 from nonsmooth.collision.certificate import ContactChecker, merged
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.withheld import SEAM, SWEPT, Withheld
@@ -468,3 +469,44 @@ def test_the_check_of_edges_side_by_side_gives_up_in_time() -> None:
     )
     assert certificate.checked == 2
     assert certificate.angle == 0.0
+
+
+def leaning_cards(lift: float, turn: float, aside: float, boxes: bool) -> System:
+    """Two cards whose upper edges touch along their length, but for `lift` and `aside` (m) and `turn`."""
+    lean, size = np.radians(25.0), np.array([0.04, 1.25, 2.5])
+    corners = np.array(list(itertools.product(*((-0.5 * edge, 0.5 * edge) for edge in size))))
+    system = System()
+    for side in (-1.0, 1.0):
+        here = max(side, 0.0)
+        tilt = quaternions.from_axis_angle((0.0, 1.0, 0.0), -side * lean)
+        turned = quaternions.from_axis_angle((1.0, 0.0, 0.0), here * turn)
+        about = quaternions.from_axis_angle((0.0, 0.0, 1.0), here * abs(turn))
+        place = {
+            "position": (
+                side * 0.5 * (size[2] * np.sin(lean) + size[0] * np.cos(lean)) + here * aside,
+                0.0,
+                0.5 * (size[2] * np.cos(lean) + size[0] * np.sin(lean)) + here * lift,
+            ),
+            "orientation": quaternions.product(turned, quaternions.product(about, tilt)),
+        }
+        if boxes:
+            system.add_box(size, density=200.0, **place)
+        else:
+            system.add_hull(corners, density=200.0, **place)
+    return system
+
+
+@pytest.mark.parametrize("boxes", [True, False])
+def test_edges_that_rest_along_one_another_have_both_ends(boxes: bool) -> None:
+    """Turned and aside by about what rounding decides: the check asks for no point that is left out."""
+    steps = 0.0, 1e-12, 2e-10, 5e-10, 1.5e-9
+    for lift, turn, aside in itertools.product(
+        (*steps, -3e-10, -1.5e-9), (*steps[:4], -1e-9), (3e-10, -1e-9)
+    ):
+        system = leaning_cards(lift, turn, aside, boxes)
+        contacts = Detector(system, 0.01).detect(system.position, system.quaternion)
+        certificate = ContactChecker(system, "all").check(
+            contacts, system.position, system.quaternion, margin=0.01
+        )
+        assert certificate.holds, (lift, turn, aside, str(certificate))
+        assert len(contacts) >= 1

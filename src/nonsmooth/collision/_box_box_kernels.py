@@ -22,6 +22,7 @@ _PARALLEL = 1e-7  # sine below which edges have no direction across both
 _BESIDE_SINE = 1e-3  # sine below which edges that cross may touch along their length
 _AT_END = 1e-4  # part of the smaller box from a corner within which a crossing is left to the general method
 _SLACK = 4e-6  # part of the size within which a corner of a flat box lies on a wall: equal boxes keep theirs
+_ASIDE = 1e-9  # part of the size within which a corner of a tilted box does: edges that all but coincide
 _FLAT = 1.0 - 1e-8  # cosine between faces that lie flat on one another
 _LEAST_SLOPE = 0.7  # cosine between the faces up to which a clipped face is the one that lies on the other
 
@@ -122,8 +123,11 @@ def _name(x, y, before, after, polygon, su, sv, near, first, face, plus, u, v, o
 
 
 @inlined_kernel
-def _clip_face(base, face, side, other, flip, size, centre, axes, scale, polygon, labels, spots, marks):
-    """Contacts on one face of box `base` with box `other`; `flip` −1 turns normals towards `base`."""
+def _clip_face(base, face, side, other, flip, size, centre, axes, scale, near, polygon, labels, spots, marks):
+    """Contacts on one face of box `base` with box `other`; `flip` −1 turns normals towards `base`.
+
+    Lengths to compare with: `scale` where faces lie on one another, `near` where edges do.
+    """
     nx, ny, nz = side * axes[base, 0, face], side * axes[base, 1, face], side * axes[base, 2, face]
     opposed, most = 0, -1.0
     for j in range(3):
@@ -156,7 +160,7 @@ def _clip_face(base, face, side, other, flip, size, centre, axes, scale, polygon
            + axes[other, 2, opposed] * axes[base, 2, u]) / rise  # fmt: skip
     gy = -(axes[other, 0, opposed] * axes[base, 0, v] + axes[other, 1, opposed] * axes[base, 1, v]
            + axes[other, 2, opposed] * axes[base, 2, v]) / rise  # fmt: skip
-    slack = (_SLACK if most > _FLAT else TIE) * scale
+    slack = _SLACK * scale if most > _FLAT else _ASIDE * near
     count = _clip(polygon, labels, 0, 4, 0, size[base, u], slack, 1.0, 4)
     count = _clip(polygon, labels, 1, count, 0, size[base, u], slack, -1.0, 5)
     count = _clip(polygon, labels, 0, count, 1, size[base, v], slack, 1.0, 6)
@@ -304,7 +308,10 @@ def box_box(p, q, size, centre, axes, reach, polygon, labels, spots, marks):
     `polygon` (2, 12, 3) and `labels` (2, 12) are scratch. `UNDECIDED` if no face is the best direction.
     """
     dx, dy, dz = centre[q, 0] - centre[p, 0], centre[q, 1] - centre[p, 1], centre[q, 2] - centre[p, 2]
-    scale = max(size[p, 0], size[p, 1], size[p, 2], size[q, 0], size[q, 1], size[q, 2])
+    scale_p = max(size[p, 0], size[p, 1], size[p, 2])
+    scale_q = max(size[q, 0], size[q, 1], size[q, 2])
+    scale = max(scale_p, scale_q)
+    near = min(scale_p, scale_q) + 0.1 * scale
     small = min(
         size[p, 0] + size[p, 1] + size[p, 2],
         size[q, 0] + size[q, 1] + size[q, 2],
@@ -356,7 +363,7 @@ def box_box(p, q, size, centre, axes, reach, polygon, labels, spots, marks):
     flip = 1.0 if base == p else -1.0
     side = 1.0 if flip * _along(axes, base, face, dx, dy, dz) >= 0.0 else -1.0
     count = _clip_face(
-        base, face, side, other, flip, size, centre, axes, scale, polygon, labels, spots, marks
+        base, face, side, other, flip, size, centre, axes, scale, near, polygon, labels, spots, marks
     )
     if count < 1:
         return UNDECIDED

@@ -10,6 +10,7 @@ from nonsmooth.collision.kernels.check_rows import (
     CURVED,
     GAP,
     LATERAL,
+    NEAR,
     POINT,
     SLAB,
     SPAN,
@@ -202,7 +203,7 @@ def _check_span(scene, rows, a, b, first, end, i, tolerance, size, work, result)
             count += 1
     count = flat_hull(work.points, count, work.hulls[2])
     error, diameter = beyond(
-        work.hulls[0], corners_p, work.hulls[1], corners_q, work.hulls[2], count, 1e-9 * size
+        work.hulls[0], corners_p, work.hulls[1], corners_q, work.hulls[2], count, NEAR * size
     )
     if flat:
         note(result, SPAN, error, SPAN_FLAT * diameter + SLAB * size, i)

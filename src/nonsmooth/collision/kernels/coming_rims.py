@@ -13,8 +13,8 @@ import numpy as np
 from nonsmooth._jit import inner_kernel
 from nonsmooth.collision._narrow_kernels import counts
 from nonsmooth.collision.kernels.manifolds import set_spot
-from nonsmooth.collision.kernels.mesh_features import CORNER, EDGE, clipped
 from nonsmooth.collision.kernels.mesh_sides import edge, front, load_side, slope_on_arc
+from nonsmooth.collision.kernels.polygons import clipped
 from nonsmooth.collision.kernels.solids import to_world
 from nonsmooth.collision.kernels.surface_arrays import (
     BORDER,
@@ -24,6 +24,7 @@ from nonsmooth.collision.kernels.surface_arrays import (
     triangle_normal,
     vertex,
 )
+from nonsmooth.collision.kernels.surface_rows import CORNER, EDGE
 
 _ALIKE = 0.9  # cosine of the angle up to which two normals at a point are one contact
 _CUT = 12  # of a mark: ends of an edge that a face's rim cuts off

@@ -19,10 +19,10 @@ from nonsmooth.collision.kernels.discs import over_disc, set_disc
 from nonsmooth.collision.kernels.half_spaces import thin_out
 from nonsmooth.collision.kernels.height_fields import cell_range, cell_within
 from nonsmooth.collision.kernels.manifolds import across, set_spot
-from nonsmooth.collision.kernels.mesh_features import VERTEX_MARK, solid_feature, within
 from nonsmooth.collision.kernels.mesh_pairs import face_mark, steepest_coming, turned_box
 from nonsmooth.collision.kernels.meshes import place_solid, set_box
 from nonsmooth.collision.kernels.placing import moved
+from nonsmooth.collision.kernels.polygons import within
 from nonsmooth.collision.kernels.solids import to_local, to_world
 from nonsmooth.collision.kernels.surface_arrays import (
     OWN_VERTEX,
@@ -33,6 +33,7 @@ from nonsmooth.collision.kernels.surface_arrays import (
     triangle_normal,
     vertex,
 )
+from nonsmooth.collision.kernels.surface_rows import VERTEX_MARK, solid_feature
 from nonsmooth.collision.kernels.touching import pull_back
 from nonsmooth.collision.kernels.trees import boxes_meet, next_leaf
 
@@ -73,7 +74,9 @@ def _parts_in_box(meshes, mesh, box, slab, of_triangles, stack, found):
             for j in range(j_from, j_to):
                 if cell_within(meshes, mesh, i, j, box):
                     cell = i * (meshes.shape[mesh, 1] - 1) + j
-                    count = _of_run(meshes, mesh, 2 * cell, 2 * cell + 2, box, of_triangles, found, count)
+                    count = _of_run(
+                        meshes, mesh, 2 * cell, 2 * cell + 2, box, slab, of_triangles, found, count
+                    )
         return count
     levels, first = meshes.shape[mesh, 2], meshes.first[mesh, 3]
     total = meshes.first[mesh + 1, 1] - meshes.first[mesh, 1]
@@ -99,18 +102,39 @@ def _parts_in_box(meshes, mesh, box, slab, of_triangles, stack, found):
             continue
         leaf = node - inner
         begin, end = (leaf * total) >> levels, ((leaf + 1) * total) >> levels
-        count = _of_run(meshes, mesh, begin, end, box, of_triangles, found, count)
+        count = _of_run(meshes, mesh, begin, end, box, slab, of_triangles, found, count)
     return count
 
 
 @inner_kernel
-def _of_run(meshes, mesh, begin, end, box, of_triangles, found, count):
+def _may_reach(meshes, mesh, t, box, slab):
+    """True if the bounds of a triangle meet a box of its frame and the slab."""
+    ax, ay, az = vertex(meshes, mesh, corner(meshes, mesh, t, 0))
+    bx, by, bz = vertex(meshes, mesh, corner(meshes, mesh, t, 1))
+    cx, cy, cz = vertex(meshes, mesh, corner(meshes, mesh, t, 2))
+    nx, ny, nz, low, high = slab
+    a, b, c = nx * ax + ny * ay + nz * az, nx * bx + ny * by + nz * bz, nx * cx + ny * cy + nz * cz
+    return (
+        min(a, b, c) <= high
+        and max(a, b, c) >= low
+        and min(ax, bx, cx) <= box[3]
+        and max(ax, bx, cx) >= box[0]
+        and min(ay, by, cy) <= box[4]
+        and max(ay, by, cy) >= box[1]
+        and min(az, bz, cz) <= box[5]
+        and max(az, bz, cz) >= box[2]
+    )
+
+
+@inner_kernel
+def _of_run(meshes, mesh, begin, end, box, slab, of_triangles, found, count):
     """The same for a run of triangles, after the first `count`."""
     for t in range(begin, end):
         if of_triangles:
-            if count < found.shape[0]:
-                found[count] = t
-            count += 1
+            if _may_reach(meshes, mesh, t, box, slab):
+                if count < found.shape[0]:
+                    found[count] = t
+                count += 1
             continue
         for k in range(3):
             v = _own_vertex(meshes, mesh, t, k)

@@ -9,7 +9,7 @@
 import math
 
 from nonsmooth._jit import inner_kernel
-from nonsmooth.collision.kernels.mesh_features import ASKED_FOR, OF_EDGE, OF_VERTEX, OUTSIDE, WEAK
+from nonsmooth.collision.kernels.surface_rows import ASKED_FOR, OF_EDGE, OF_VERTEX, OUTSIDE, WEAK
 from nonsmooth.collision.kernels.turned_rows import turn_row
 
 _OPEN, _DROPPED, _KEPT, _DONE = 0, 1, 2, 3  # states
@@ -157,7 +157,7 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
     for i in range(count):
         depth = -plane[i, 3]
         # a point that is apart shows nothing of the overlap farther along its edge or patch
-        if tags[i, 3] != _KEPT or depth <= tiny or spots[i, 6] > 0.0:
+        if tags[i, 3] != _KEPT or depth <= 0.5 * tiny or spots[i, 6] > 0.0:
             continue
         for j in range(count):
             other = -plane[j, 3]

@@ -106,7 +106,8 @@ def peaks_on_arc(solid, hulls, frame, end_c, end_s, tiny, stack, peaks):
     row = stack[0]
     row[0], row[1], row[2], row[3], row[4], row[5] = 1.0, 0.0, x, y, end_c, end_s
     row[6], row[7] = _lowest(solid, hulls, frame, end_c, end_s)
-    nothing = 4.0 * _FINE * max(size, math.sqrt(row[6] * row[6] + row[7] * row[7]))
+    place = max(abs(frame[0]), abs(frame[1]), abs(frame[2]))
+    nothing = 4.0 * _FINE * (place + max(size, math.sqrt(row[6] * row[6] + row[7] * row[7])))
     depth, tries = 1, 0
     while depth > 0 and tries < _TRIES:
         depth -= 1

@@ -9,9 +9,9 @@ that arc, `ways` is the unit vector along the first edge and the way from its po
 import math
 
 from nonsmooth._jit import inner_kernel
-from nonsmooth.collision.kernels.mesh_features import add_row
 from nonsmooth.collision.kernels.mesh_sides import edge
 from nonsmooth.collision.kernels.surface_arrays import BORDER, edge_kind
+from nonsmooth.collision.kernels.surface_rows import add_row
 
 ALONG = 3  # first bits of marks
 _WIDE = 0.01  # rad: an arc in common that is less is the direction of faces, whose points are found as theirs

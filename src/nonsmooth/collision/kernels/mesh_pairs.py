@@ -16,7 +16,6 @@ from nonsmooth._jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision.kernels.contact_sets import COMING
 from nonsmooth.collision.kernels.edges_along import add_ends_along
 from nonsmooth.collision.kernels.height_fields import cell_range, cell_within
-from nonsmooth.collision.kernels.mesh_features import add_row
 from nonsmooth.collision.kernels.mesh_sides import (
     depth_beside,
     edge,
@@ -44,6 +43,7 @@ from nonsmooth.collision.kernels.surface_arrays import (
     drop_around,
     edge_kind,
 )
+from nonsmooth.collision.kernels.surface_rows import add_row
 
 _LEVEL = 0.01  # slope up to which a point is further support
 _TURNED = 3.0  # slope, in reaches per size, that motion within a step may turn to zero
@@ -172,6 +172,9 @@ def _vertex_by_edge(meshes, mesh, axes, sign, k, corners, numbers, e, e_triangle
     if gap > reach or gap < tiny:
         return count
     nx, ny, nz = x / gap, y / gap, z / gap
+    # what rounding left of a short way along the edge
+    left = nx * ex + ny * ey + nz * ez
+    nx, ny, nz = nx - left * ex, ny - left * ey, nz - left * ez
     border = edge_kind(e_numbers[3], e) == BORDER
     if slope_on_arc(e_normals, e, border, ex, ey, ez, nx, ny, nz) > _EXACT:
         return count

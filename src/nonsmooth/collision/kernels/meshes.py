@@ -12,10 +12,11 @@ from nonsmooth.collision.kernels.contact_sets import (
 from nonsmooth.collision.kernels.discs import set_disc
 from nonsmooth.collision.kernels.gjk import BEYOND, distance
 from nonsmooth.collision.kernels.height_fields import cell_range, cell_within, is_under
-from nonsmooth.collision.kernels.mesh_features import solid_feature, triangle_rows
+from nonsmooth.collision.kernels.mesh_features import triangle_rows
 from nonsmooth.collision.kernels.mesh_work import Rows
 from nonsmooth.collision.kernels.solids import TRIANGLE, Solid, support, to_local
 from nonsmooth.collision.kernels.surface_arrays import load_triangle, triangle_normal
+from nonsmooth.collision.kernels.surface_rows import solid_feature
 from nonsmooth.collision.kernels.trees import boxes_meet
 
 _TINY = 2.5e-10

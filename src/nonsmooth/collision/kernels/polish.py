@@ -102,6 +102,15 @@ def _crossing(of_p, of_q, px, py, pz, qx, qy, qz, nx, ny, nz):
     )
 
 
+@inlined_kernel
+def aside(a, b, best):
+    """Square of the distance of two points across the best direction."""
+    x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    along = x * best[1] + y * best[2] + z * best[3]
+    x, y, z = x - along * best[1], y - along * best[2], z - along * best[3]
+    return x * x + y * y + z * z
+
+
 @inner_kernel
 def polish(p, q, hulls, hints, best, at_p, at_q, size, most):
     """The best direction (separation, unit vector) and the two points that touch, to the last digits.
@@ -175,6 +184,8 @@ def polish(p, q, hulls, hints, best, at_p, at_q, size, most):
         return old
     best = (apart, nx, ny, nz)
     if on_p == 0 and on_q == 0:
+        if aside((ax, ay, az), (bx, by, bz), best) > max((_SAME * size) ** 2, aside(at_p, at_q, best)):
+            return old  # rounding took the far end of a line that is all but normal to n
         return best, (ax, ay, az), (bx, by, bz)
     if on_p == 0:
         return best, (ax, ay, az), (ax + apart * nx, ay + apart * ny, az + apart * nz)

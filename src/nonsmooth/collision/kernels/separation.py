@@ -29,7 +29,7 @@ from nonsmooth.collision.kernels.gjk import (
     probe,
     separation_along,
 )
-from nonsmooth.collision.kernels.polish import MISSED, polish
+from nonsmooth.collision.kernels.polish import MISSED, aside, polish
 from nonsmooth.collision.kernels.polytopes import add_cut, open_edges, small_faces, try_edges, try_faces
 from nonsmooth.collision.kernels.solids import (
     BOX,
@@ -229,15 +229,6 @@ def _searched(p, q, hulls, work, rows, best, at_p, at_q, of_m, size, margin):
     return best, at_p, at_q
 
 
-@inlined_kernel
-def _aside(a, b, best):
-    """Square of the distance of two points across the best direction."""
-    x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
-    along = x * best[1] + y * best[2] + z * best[3]
-    x, y, z = x - along * best[1], y - along * best[2], z - along * best[3]
-    return x * x + y * y + z * z
-
-
 @inner_kernel
 def _opposite(of_p, of_q, at_p, at_q, best, size):
     """Nearest points that are opposite one another: as found, or by the farthest point of one of the cores.
@@ -245,10 +236,10 @@ def _opposite(of_p, of_q, at_p, at_q, best, size):
     Where a rim or a flat curve touches, nearest points are known to the root of the rounding only, but the
     farthest point (of p, of q) along the best direction to full precision, if it is the same.
     """
-    if _aside(at_p, at_q, best) <= (_ALIGNED * size) ** 2:
+    if aside(at_p, at_q, best) <= (_ALIGNED * size) ** 2:
         return at_p, at_q
     apart, x, y, z = best
-    off_p, off_q = _aside(of_p, at_p, best), _aside(of_q, at_q, best)
+    off_p, off_q = aside(of_p, at_p, best), aside(of_q, at_q, best)
     if min(off_p, off_q) > (_NEAR * size) ** 2:
         return at_p, at_q
     if off_q <= off_p:

@@ -6,7 +6,7 @@ the patch under another point of the solid's face, and where two edges cross, bo
 """
 
 from nonsmooth._jit import inner_kernel
-from nonsmooth.collision.kernels.mesh_features import CORNER, CROSSING
+from nonsmooth.collision.kernels.surface_rows import CORNER, CROSSING
 
 _PARALLEL = 0.02  # sine of the angle between two edges below which they do not cross
 
