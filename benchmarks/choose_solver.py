@@ -22,8 +22,8 @@ import numpy as np
 
 import nonsmooth as ns
 from _bench import machine
-from nonsmooth.library import random_problem, sphere_packing
 from nonsmooth.problem import ContactProblem
+from nonsmooth.problem.library import random_problem, sphere_packing
 from nonsmooth.solvers import (
     ADMM,
     APGD,

@@ -22,10 +22,10 @@ import numpy as np
 
 from _bench import best_time, machine
 from nonsmooth.complementarity import LCP, REGISTRY, BoundedMinimiser, Lemke, Solver, Status, certify, solve
-from nonsmooth.complementarity import _lemke_kernels as lemke_kernels
-from nonsmooth.complementarity.bounded_minimiser import METHODS as MINIMISERS
+from nonsmooth.complementarity.kernels import lemke as lemke_kernels
 from nonsmooth.complementarity.library import NAMED, optimal_control
 from nonsmooth.complementarity.library.optimal_control import SIZES, start_of_family
+from nonsmooth.complementarity.solvers.bounded_minimiser import METHODS as MINIMISERS
 
 STEPS = SIZES[1:]
 LIMIT = 30.0

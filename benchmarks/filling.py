@@ -20,10 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from _bench import machine
-from nonsmooth.integrators import StepOptions, TimeStepper
 from nonsmooth.scenes import filling
 from nonsmooth.solvers import APGD, Auto, GaussSeidel
 from nonsmooth.solvers.base import Solver
+from nonsmooth.stepping import StepOptions, TimeStepper
 
 STEP = 0.01
 _NOTICE_SECONDS = 10.0

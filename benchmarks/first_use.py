@@ -16,7 +16,7 @@ import time
 
 from _bench import machine
 
-SOLVE = "import nonsmooth as ns; ns.solve(ns.library.by_name('sliding-ball').build())"
+SOLVE = "import nonsmooth as ns; ns.solve(ns.problems.by_name('sliding-ball').build())"
 
 
 def seconds(code: str, cache: str, repeats: int = 1) -> float:

@@ -20,8 +20,8 @@ import numpy as np
 
 import nonsmooth as ns
 from _bench import machine
-from nonsmooth.integrators import impact_newton, impacts
 from nonsmooth.model import quaternions
+from nonsmooth.stepping import impact_newton, impacts
 
 
 @dataclass

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from _bench import machine
-from nonsmooth.integrators import TimeStepper
-from nonsmooth.integrators.options import StepOptions
 from nonsmooth.model.system import System
 from nonsmooth.scenes import chain, four_bar_grid
+from nonsmooth.stepping import TimeStepper
+from nonsmooth.stepping.options import StepOptions
 
 LINKS = (10, 30, 100, 300, 1_000, 3_000, 10_000)
 GRIDS = (2, 5, 10, 20, 30)

@@ -16,8 +16,8 @@ import time
 import numpy as np
 
 from _bench import copy_bandwidth, machine
-from nonsmooth.library import sphere_packing
 from nonsmooth.problem import ContactProblem
+from nonsmooth.problem.library import sphere_packing
 from nonsmooth.solvers import APGD, GaussSeidel, Goal, Solver
 
 VECTOR, SCALAR, COLUMNS, BODIES, BLOCK = 24, 8, 288, 8, 72

@@ -18,10 +18,10 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from nonsmooth.integrators import simulate
 from nonsmooth.scenes.filling import filling
-from nonsmooth.view.web import RecordingView
-from nonsmooth.view.web_stage import Moment
+from nonsmooth.stepping import simulate
+from nonsmooth.view.web.stage import Moment
+from nonsmooth.view.web.viewer import RecordingView
 
 STEPS = 40
 _PICTURES = """(seconds) => new Promise(answer => {

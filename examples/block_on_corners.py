@@ -8,7 +8,7 @@ stick, slide or open. Each state is checked against its equilibrium by hand.
 import numpy as np
 
 import nonsmooth as ns
-from nonsmooth.library.named import BLOCK_LOADS, planar_block
+from nonsmooth.problem.library.named import BLOCK_LOADS, planar_block
 
 MASS, LENGTH, HEIGHT, FRICTION = 2.1, 0.15, 0.05, 0.3
 

@@ -15,10 +15,10 @@ SPEED, STEP = 2.0 * np.pi, 0.001
 
 system = ns.scenes.four_bar(crank=0.3, coupler=0.9, rocker=0.7, ground=1.0, speed=SPEED)
 torque: list[float] = []
-reactions: list[ns.integrators.Reactions] = []
+reactions: list[ns.stepping.Reactions] = []
 
 
-def look(frame: ns.integrators.Frame) -> None:
+def look(frame: ns.stepping.Frame) -> None:
     """Keep the driver's torque (N·m), which motion alone determines, and all reactions at the end."""
     torque.append(frame.reactions(minimum_norm=False).rows["driver of joint 'shaft'"][0])
     if frame.index == 1000:

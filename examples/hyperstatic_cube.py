@@ -7,7 +7,7 @@ different corner impulses; both are certified, and their sums and the velocity a
 import numpy as np
 
 import nonsmooth as ns
-from nonsmooth.library.named import cube_on_plane
+from nonsmooth.problem.library.named import cube_on_plane
 
 WEIGHT = 9.81 * 0.01  # m g h of 1 kg for a step of 0.01 s, in N·s
 

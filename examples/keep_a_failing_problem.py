@@ -12,7 +12,7 @@ import nonsmooth as ns
 from nonsmooth.io import read_initial, read_problem, write_problem
 
 # Masses over three orders of magnitude and redundant contacts; two iterations cannot be enough.
-problem = ns.library.random_problem(seed=5, contacts=30, mass_ratio=1e3)
+problem = ns.problems.random_problem(seed=5, contacts=30, mass_ratio=1e3)
 folder = Path(tempfile.mkdtemp())
 path = folder / "failing.h5"
 

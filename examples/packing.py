@@ -4,7 +4,7 @@ import numpy as np
 
 import nonsmooth as ns
 
-problem = ns.library.sphere_packing(300, friction=0.25)
+problem = ns.problems.sphere_packing(300, friction=0.25)
 print(problem)
 
 solution = ns.solve(problem, tolerance=1e-8)
@@ -28,7 +28,7 @@ print(f"kinetic energy {before:.4f} J without contacts, {after:.4f} J with them"
 assert after < before
 
 # Warm start: the same heap under a slightly stronger friction begins where the last answer ended.
-next_problem = ns.library.sphere_packing(300, friction=0.26)
+next_problem = ns.problems.sphere_packing(300, friction=0.26)
 cold = ns.solve(next_problem, tolerance=1e-8)
 warm = ns.solve(next_problem, tolerance=1e-8, initial=solution)
 print(f"{cold.statistics.iterations} iterations from zero, {warm.statistics.iterations} from the last answer")

@@ -14,7 +14,7 @@ crank = system.index("crank")
 torque, speed = [], [-system.angular_velocity[crank, 1]]
 
 
-def look(frame: ns.integrators.Frame) -> None:
+def look(frame: ns.stepping.Frame) -> None:
     """Keep the motor's torque (N·m) and the crank's speed (rad/s)."""
     torque.append(frame.reactions(minimum_norm=False).rows["motor of joint 'shaft'"][0])
     speed.append(-frame.angular_velocity[crank, 1])

@@ -20,7 +20,7 @@ def drop_stale_kernels() -> None:
     Numba looks at the source file of a kernel alone, not at the files of the functions inlined in it.
     """
     package = Path(nonsmooth.__file__).parent
-    sources = [*package.rglob("_*kernels.py"), *package.rglob("kernels/*.py"), package / "_jit.py"]
+    sources = [*package.rglob("kernels/**/*.py"), package / "_support" / "jit.py"]
     newest = max(path.stat().st_mtime for path in sources)
     for compiled in package.rglob("__pycache__/*.nb[ic]"):
         if compiled.stat().st_mtime < newest:

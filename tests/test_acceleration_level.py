@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nonsmooth.errors import ProblemError, UnsupportedError
-from nonsmooth.library.named import BLOCK_LOADS, planar_block
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem, Kinematics, check_derivatives
 from nonsmooth.problem.acceleration import AccelerationLevel, ActiveContact
-from nonsmooth.solvers.enumeration import Mode, all_solutions
+from nonsmooth.problem.library.named import BLOCK_LOADS, planar_block
+from nonsmooth.solvers.analysis.enumeration import Mode, all_solutions
 from nonsmooth.solvers.solve import solve
 
 MASS, LENGTH, HEIGHT, G = 2.1, 0.15, 0.05, 9.81

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import nonsmooth as ns
 from nonsmooth.errors import OptionError, UnsupportedError
-from nonsmooth.library import NAMED, random_problem, sphere_packing
-from nonsmooth.library.named import cube_on_plane, sliding_ball
+from nonsmooth.problem.library import NAMED, random_problem, sphere_packing
+from nonsmooth.problem.library.named import cube_on_plane, sliding_ball
 from nonsmooth.scenes import box_stack
 from nonsmooth.solvers import GaussSeidel, Newton, Status
 from nonsmooth.solvers.admm import ADMM

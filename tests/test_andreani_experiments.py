@@ -10,10 +10,11 @@ import pytest
 
 from nonsmooth.complementarity import Status
 from nonsmooth.complementarity.library import NAMED
-from nonsmooth.experiments import _andreani_methods as shared
-from nonsmooth.experiments import andreani_mcplib, andreani_solvers
-from nonsmooth.experiments._andreani_figures import profile
-from nonsmooth.experiments._andreani_methods import Outcome
+from nonsmooth.experiments.andreani import mcplib as andreani_mcplib
+from nonsmooth.experiments.andreani import methods as shared
+from nonsmooth.experiments.andreani import solvers
+from nonsmooth.experiments.andreani.figures import profile
+from nonsmooth.experiments.andreani.methods import Outcome
 
 
 def table(path):
@@ -82,8 +83,8 @@ def test_exponent_is_the_slope_without_the_first_size():
 
 def test_solvers_writes_one_cell_for_every_method(few_methods, tmp_path, monkeypatch):
     chosen = {name: NAMED[name] for name in ("billups", "josephy", "block-slides")}
-    monkeypatch.setattr(andreani_solvers, "NAMED", chosen)
-    summary = andreani_solvers.run(tmp_path, True, lambda *call: None)
+    monkeypatch.setattr(solvers, "NAMED", chosen)
+    summary = solvers.run(tmp_path, True, lambda *call: None)
     rows = {row.quantity: row for row in summary.comparisons}
     assert rows["semismooth-newton: solved"].ours == 3
     assert rows["lemke: solved"].ours == 1
@@ -105,13 +106,13 @@ def outcome(method, problem, seconds, status=Status.SOLVED):
 
 def test_ratios_and_profile_by_hand():
     """Times a: 1, 2, not solved; b: 2, 1, 4. So a is within 1 on one of three and within 2 on two."""
-    cases = [andreani_solvers.Case(name, "zero") for name in ("p", "q", "r")]
+    cases = [solvers.Case(name, "zero") for name in ("p", "q", "r")]
     outcomes = {
         ("a", cases[0]): outcome("a", "p", 1.0), ("b", cases[0]): outcome("b", "p", 2.0),
         ("a", cases[1]): outcome("a", "q", 2.0), ("b", cases[1]): outcome("b", "q", 1.0),
         ("a", cases[2]): outcome("a", "r", 0.1, Status.STALLED), ("b", cases[2]): outcome("b", "r", 4.0),
     }  # fmt: skip
-    found = andreani_solvers.ratios(["a", "b", "c"], cases, outcomes, lambda one: one.seconds)
+    found = solvers.ratios(["a", "b", "c"], cases, outcomes, lambda one: one.seconds)
     assert found["a"].tolist() == [1.0, 2.0, math.inf]
     assert found["b"].tolist() == [2.0, 1.0, 1.0]
     assert found["c"].tolist() == [math.inf] * 3

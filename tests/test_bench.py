@@ -38,13 +38,13 @@ from nonsmooth.bench import league as league_module
 from nonsmooth.bench.contender import find_package
 from nonsmooth.bench.facts import facts_of
 from nonsmooth.bench.peers.nonsmooth_solvers import _solver_from, plain
-from nonsmooth.cli import app
+from nonsmooth.cli.main import app
 from nonsmooth.errors import FileFormatError, MissingSolverError, OptionError
 from nonsmooth.io import write_problem
-from nonsmooth.io.siconos_text import write_siconos
-from nonsmooth.library import NAMED
-from nonsmooth.library.random_problems import random_problem
+from nonsmooth.io.problems.siconos import write_siconos
 from nonsmooth.problem import ContactProblem
+from nonsmooth.problem.library import NAMED
+from nonsmooth.problem.library.random_problems import random_problem
 from nonsmooth.solvers import REGISTRY, FixedPoint, GaussSeidel, solve
 
 QUICK = Settings(tolerance=1e-6, time_limit=0.3, repeat=2)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nonsmooth.library import random_problem
+from nonsmooth.problem.library import random_problem
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 

@@ -16,14 +16,14 @@ from scipy.optimize import lsq_linear
 import nonsmooth as ns
 from nonsmooth.errors import FileFormatError, ProblemError, UnsupportedError
 from nonsmooth.io import read_problem, write_fclib, write_problem, write_siconos
-from nonsmooth.library import NAMED, random_problem
-from nonsmooth.library.named import dry_pendulum, motor_at_stop, slider_at_stop
 from nonsmooth.problem import ContactProblem, siconos_error
-from nonsmooth.problem._operator_kernels import Factored
-from nonsmooth.problem._residual_kernels import residual_of_impulses
-from nonsmooth.problem.assembled import assembled_problem
 from nonsmooth.problem.certificate import certify
+from nonsmooth.problem.fast_construction import assembled_problem
+from nonsmooth.problem.kernels.operator import Factored
+from nonsmooth.problem.kernels.residuals import residual_of_impulses
 from nonsmooth.problem.laws import Law
+from nonsmooth.problem.library import NAMED, random_problem
+from nonsmooth.problem.library.named import dry_pendulum, motor_at_stop, slider_at_stop
 from nonsmooth.problem.mass import mass_from_blocks
 from nonsmooth.solvers import (
     ADMM,
@@ -42,7 +42,7 @@ from nonsmooth.solvers import (
     Status,
     VelocityProx,
 )
-from nonsmooth.solvers._coloured_kernels import coloured_sweeps
+from nonsmooth.solvers.kernels.coloured import coloured_sweeps
 
 INF = np.inf
 HOLDS, LIMIT, BELOW, RUBS, SHUT = (-INF, INF), (0.0, INF), (-INF, 0.3), (-0.2, 0.2), (0.0, 0.0)

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear, minimize
 
 from nonsmooth.complementarity.base import Evaluations
-from nonsmooth.complementarity.bounded_minimiser import METHODS, BoundedMinimiser
-from nonsmooth.complementarity.box_trust_region import BoxTrustRegion, TrustRegionOptions
-from nonsmooth.complementarity.box_trust_region import minimise as minimise_on_box
 from nonsmooth.complementarity.library import optimal_control
 from nonsmooth.complementarity.problem import LCP, MCP, MNCP
 from nonsmooth.complementarity.quadratic_on_box import Quadratic, minimise_quadratic, rows_of
 from nonsmooth.complementarity.reformulation import Reformulation
 from nonsmooth.complementarity.solve import solve
+from nonsmooth.complementarity.solvers.bounded_minimiser import METHODS, BoundedMinimiser
+from nonsmooth.complementarity.solvers.box_trust_region import BoxTrustRegion, TrustRegionOptions
+from nonsmooth.complementarity.solvers.box_trust_region import minimise as minimise_on_box
 from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import MissingSolverError, OptionError
 

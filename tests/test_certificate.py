@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from nonsmooth.library.named import sliding_ball
 from nonsmooth.problem import Certificate, ContactProblem
 from nonsmooth.problem.certificate import certify, relative_residual
+from nonsmooth.problem.library.named import sliding_ball
 
 ROWS = (
     "momentum_balance", "cone", "dual_cone", "complementarity", "natural_map", "penetration", "joint_drift",

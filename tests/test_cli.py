@@ -16,13 +16,14 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import nonsmooth
-from nonsmooth import _kernel_cache, cli
-from nonsmooth._cli_solver import solver_with
+from nonsmooth._support import kernel_cache
+from nonsmooth.cli import main
+from nonsmooth.cli.solver import solver_with
 from nonsmooth.experiments import REGISTRY as EXPERIMENTS
 from nonsmooth.experiments import Comparison, Experiment, Progress, Summary
 from nonsmooth.io import read_initial, read_problem, write_problem
-from nonsmooth.library import NAMED
 from nonsmooth.problem import ContactProblem
+from nonsmooth.problem.library import NAMED
 from nonsmooth.scenes import SCENES
 from nonsmooth.solvers import REGISTRY as SOLVERS
 from nonsmooth.solvers import Solver
@@ -32,7 +33,7 @@ SOURCES = Path(nonsmooth.__file__).parent.parent
 
 def run(*words: str, columns: int = 80) -> Result:
     result = CliRunner(env={"COLUMNS": str(columns), "TERM": "dumb"}).invoke(
-        cli.app, words, prog_name="nonsmooth"
+        main.app, words, prog_name="nonsmooth"
     )
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -319,7 +320,7 @@ def test_a_fault_of_the_program_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -
     def broken(name: str) -> None:
         raise ZeroDivisionError("a fault")
 
-    monkeypatch.setattr(cli, "_find_problem", broken)
+    monkeypatch.setattr(main, "_find_problem", broken)
     with pytest.raises(ZeroDivisionError, match="a fault"):
         run("solve", "sliding-ball")
 
@@ -328,7 +329,7 @@ def test_ctrl_c_in_a_solve(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(name: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_find_problem", interrupted)
+    monkeypatch.setattr(main, "_find_problem", interrupted)
     result = run("solve", "sliding-ball")
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "Interrupted.\n")
 
@@ -431,7 +432,7 @@ def test_info() -> None:
 def size_of_compiled_kernels() -> int:
     return sum(
         file.stat().st_size
-        for kernel in _kernel_cache._kernels()
+        for kernel in kernel_cache._kernels()
         for file in Path(kernel.stats.cache_path).glob(
             f"*.{kernel.py_func.__name__}-{kernel.py_func.__code__.co_firstlineno}.*.nb[ic]"
         )
@@ -442,7 +443,7 @@ def size_of_compiled_kernels() -> int:
 def test_kernel_cache_counts_what_was_compiled() -> None:
     run("solve", "sliding-ball")  # compiles at least the certificate's kernels
     before = size_of_compiled_kernels()
-    cache = _kernel_cache.kernel_cache()
+    cache = kernel_cache.kernel_cache()
     assert cache.warm
     assert 0 < cache.compiled <= cache.kernels
     assert cache.files >= 2 * cache.compiled  # an index and some code for each
@@ -459,13 +460,13 @@ def test_compilation_is_announced_once_and_only_when_it_happens() -> None:
         return 2.0 * first(x)
 
     said: list[str] = []
-    with _kernel_cache.watch_compilation(said.append):
+    with kernel_cache.watch_compilation(said.append):
         assert said == []
         second(1.0)
     assert said[0] == "Compiling kernels for the first use…"
     assert re.fullmatch(r"Kernels compiled in \d+\.\d s; they are kept for next time\.", said[1])
     assert len(said) == 2
-    with _kernel_cache.watch_compilation(said.append):
+    with kernel_cache.watch_compilation(said.append):
         second(1.0)
     assert len(said) == 2
 
@@ -504,7 +505,7 @@ import sys, types
 package = types.ModuleType("nonsmooth")
 package.__path__ = [{str(SOURCES / "nonsmooth")!r}]
 sys.modules["nonsmooth"] = package
-from nonsmooth.cli import app
+from nonsmooth.cli.main import app
 try:
     app(["solve", "--help"])
 except SystemExit as end:

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import nonsmooth as ns
-from nonsmooth import cli
-from nonsmooth.io.fclib import read_fclib
+from nonsmooth.cli import main
+from nonsmooth.io.problems.fclib import read_fclib
 from nonsmooth.problem.certificate import certify
 
 PENDULUM = """
@@ -83,7 +83,7 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*words: str) -> Result:
-    result = CliRunner(env={"COLUMNS": "100", "TERM": "dumb"}).invoke(cli.app, words, prog_name="nonsmooth")
+    result = CliRunner(env={"COLUMNS": "100", "TERM": "dumb"}).invoke(main.app, words, prog_name="nonsmooth")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from nonsmooth import cli
+from nonsmooth.cli import main
 from nonsmooth.complementarity.library import NAMED
 
 
 def run(*words: str) -> Result:
-    return CliRunner(env={"COLUMNS": "100", "TERM": "dumb"}).invoke(cli.app, words, prog_name="nonsmooth")
+    return CliRunner(env={"COLUMNS": "100", "TERM": "dumb"}).invoke(main.app, words, prog_name="nonsmooth")
 
 
 def test_without_a_name_problems_and_solvers_are_listed() -> None:

@@ -16,8 +16,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import nonsmooth as ns
-from nonsmooth import cli
-from nonsmooth._cli_scene import find_scene
+from nonsmooth.cli import main
+from nonsmooth.cli.scene import find_scene
 from nonsmooth.io import write_problem
 from nonsmooth.scenes import SCENES, NamedScene
 
@@ -48,7 +48,7 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*words: str) -> Result:
-    result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(cli.app, words, prog_name="nonsmooth")
+    result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(main.app, words, prog_name="nonsmooth")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
@@ -451,7 +451,7 @@ MISTAKES = {
 @pytest.mark.parametrize("line", MISTAKES)
 def test_a_mistake_is_one_sentence(line: str, in_folder: Path) -> None:
     (in_folder / "wrong.toml").write_text('[[bodies]]\nshape = "spere"\n')
-    write_problem(ns.library.by_name("sliding-ball").build(), in_folder / "problem.h5")
+    write_problem(ns.problems.by_name("sliding-ball").build(), in_folder / "problem.h5")
     before = (in_folder / "problem.h5").read_bytes()
     result = run(*line.split())
     assert (result.exit_code, result.stdout) == (1, ""), result.stderr

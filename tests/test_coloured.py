@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 import nonsmooth as ns
 from conftest import build_scene
 from nonsmooth.errors import UnsupportedError
-from nonsmooth.library import NAMED, random_problem, sphere_packing
-from nonsmooth.library.geometry import contact_frames, contact_rows
-from nonsmooth.problem._operator_kernels import Factored
+from nonsmooth.problem.kernels.operator import Factored
+from nonsmooth.problem.library import NAMED, random_problem, sphere_packing
+from nonsmooth.problem.library.geometry import contact_frames, contact_rows
 from nonsmooth.solvers import GaussSeidel
-from nonsmooth.solvers import _coloured_kernels as kernels
-from nonsmooth.solvers._lane_kernels import LANES, find_round
-from nonsmooth.solvers.coloured import schedule_of
+from nonsmooth.solvers.kernels import coloured as kernels
+from nonsmooth.solvers.kernels.simd_lanes import LANES, find_round
+from nonsmooth.solvers.parts.coloured import schedule_of
 
 LAWS = ("coulomb", "relaxed")
 SCALAR = float(np.nextafter(1.0, 0.0))

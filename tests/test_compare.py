@@ -10,10 +10,10 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from nonsmooth._cli_compare import COMPARE_EXAMPLES, compare
-from nonsmooth._cli_errors import Commands
+from nonsmooth.cli.commands.compare import COMPARE_EXAMPLES, compare
+from nonsmooth.cli.errors import Commands
 from nonsmooth.io import write_problem
-from nonsmooth.library import NAMED
+from nonsmooth.problem.library import NAMED
 from nonsmooth.solvers import REGISTRY
 from nonsmooth.solvers.equations_of_motion import EquationsOfMotion
 

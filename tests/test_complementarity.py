@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from nonsmooth.complementarity import LCP, MCP, MNCP, SolveError, Status, certify, solve
 from nonsmooth.complementarity.base import Goal, Run, Solver
-from nonsmooth.complementarity.semismooth_newton import SemismoothNewton
+from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.errors import OptionError, ProblemError
 
 INF = np.inf

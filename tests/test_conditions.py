@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nonsmooth.complementarity import LCP, MCP, MNCP
-from nonsmooth.complementarity.conditions import (
+from nonsmooth.complementarity.theory.conditions import (
     Limits,
     matrix_class,
     schur_complement,
     stationary_point_worth,
 )
-from nonsmooth.complementarity.matrix_classes import orthant_violation, pair_violation
+from nonsmooth.complementarity.theory.matrix_classes import orthant_violation, pair_violation
 from nonsmooth.errors import OptionError, ProblemError
 
 INFINITY = np.inf

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from nonsmooth.collision.bounds import local_bounds
-from nonsmooth.collision.kernels import solids
+from nonsmooth.collision.kernels.directions import solids
 from nonsmooth.errors import ProblemError
 from nonsmooth.io import Recording, Trajectory, read_scene
-from nonsmooth.io.writer import Writer
+from nonsmooth.io.runs.writer import Writer
 from nonsmooth.model import CONE, Cone, ConvexHull, System
 from nonsmooth.model.shapes import Capsule, Sphere
-from nonsmooth.view.geometry import parts_of
+from nonsmooth.view.drawing.geometry import parts_of
 
 
 def many_sides(cone: Cone, sides: int) -> ConvexHull:

@@ -17,8 +17,8 @@ from numba import njit
 from scipy.optimize import minimize_scalar, nnls
 
 from nonsmooth.errors import NonsmoothError, ProblemError
-from nonsmooth.problem import _cone_kernels as kernels
 from nonsmooth.problem import cones
+from nonsmooth.problem.kernels import cones as kernels
 
 SIDES = (4, 6, 8, 16)
 tilt = njit(lambda x, y, mu, sides: kernels.tilt(x, y, mu, sides))

@@ -27,7 +27,7 @@ import pytest
 from typer.testing import CliRunner
 
 import nonsmooth
-from nonsmooth.cli import app
+from nonsmooth.cli.main import app
 from nonsmooth.solvers import REGISTRY, Status
 
 ROOT = Path(__file__).parent.parent

@@ -7,13 +7,15 @@ import pytest
 from scipy.special import ellipk, ellipkinc
 
 from nonsmooth.errors import OptionError
-from nonsmooth.experiments import bouncing_ball, by_name, rocking_block, rolling_transition, studer_load
-from nonsmooth.experiments._bouncing_report import FULL_GRID
-from nonsmooth.library.named import planar_block
+from nonsmooth.experiments import by_name
+from nonsmooth.experiments.impacts import bouncing_ball, rocking_block, rolling_transition
+from nonsmooth.experiments.impacts.bouncing_report import FULL_GRID
+from nonsmooth.experiments.studer import load
 from nonsmooth.model.generalised import check_derivatives
 from nonsmooth.problem.acceleration import AccelerationLevel
-from nonsmooth.scenes.blocks import LoadedBlock, RockingBlock
-from nonsmooth.scenes.bouncing import DroppedBall, RollingBall, RollingDisc
+from nonsmooth.problem.library.named import planar_block
+from nonsmooth.scenes.closed_form.blocks import LoadedBlock, RockingBlock
+from nonsmooth.scenes.closed_form.bouncing import DroppedBall, RollingBall, RollingDisc
 
 TIME = 1e-9
 """s: event times."""
@@ -153,38 +155,38 @@ def test_a_lean_that_falls_over_is_refused():
 
 @pytest.fixture(scope="module")
 def history():
-    return studer_load.run_history()
+    return load.run_history()
 
 
 def test_the_loaded_block_switches_when_it_should(history):
     kinds = [str(event.kind) for event in history.events]
     assert kinds == ["slip", "slip", "stick", "stick", "opening", "impact", "stick", "stick"]
-    found = studer_load.found_switches(history)
-    for name, (_, _, exact) in studer_load.SWITCHES.items():
+    found = load.found_switches(history)
+    for name, (_, _, exact) in load.SWITCHES.items():
         assert abs(found[name] - exact) < TIME, name
-    assert studer_load.place_error(history, 201) < 1e-10
+    assert load.place_error(history, 201) < 1e-10
 
 
 def test_the_loaded_blocks_energy_balance_closes(history):
-    scene = studer_load.BLOCK
+    scene = load.BLOCK
     assert history.certificate.energy_error < ENERGY
     assert abs(history.final.dissipated - scene.dissipated) < ENERGY
     assert abs(history.final.work - scene.dissipated) < ENERGY
 
 
 def test_solvers_find_the_runs_accelerations_in_every_phase(history):
-    times = studer_load.times_to_check(history)
+    times = load.times_to_check(history)
     assert len(times) == 11
     seen = {tuple(modes) for modes in history.sample(times).modes.tolist()}
     assert seen == {(2, 2), (1, 1), (2, 0)}  # the three cases of Fig. 8
     for time in times:
-        for check in studer_load.check_solvers(history, time):
+        for check in load.check_solvers(history, time):
             assert check.acceleration_error < 1e-8, (time, check.solver)
             assert check.force_error < 1e-8, (time, check.solver)
 
 
 def test_the_acceleration_level_is_the_librarys_block(history):
-    scene = studer_load.BLOCK
+    scene = load.BLOCK
     time = scene.opening
     at = history.sample([time])
     level = AccelerationLevel.of(history.system, at.q[0], at.u[0], time)
@@ -227,7 +229,7 @@ def test_quick_form_writes_its_figures_and_time_stepping_converges(name, tmp_pat
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("module", [bouncing_ball, rocking_block, studer_load])
+@pytest.mark.parametrize("module", [bouncing_ball, rocking_block, load])
 def test_time_stepping_is_of_first_order(module):
     for curve in module.time_stepping(FULL_GRID).values():
         assert 0.75 < curve.order < 1.25

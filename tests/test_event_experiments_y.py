@@ -15,13 +15,19 @@ import pytest
 
 from nonsmooth import experiments
 from nonsmooth.errors import OptionError
-from nonsmooth.experiments import _painleve_rods, painleve_rod, slider_clearance, stick_slip_belt, woodpecker
-from nonsmooth.integrators.events import EventKind, EventStatus, simulate_events
+from nonsmooth.events import EventKind, EventStatus, simulate_events
+from nonsmooth.experiments.impacts import (
+    painleve_rod,
+    painleve_rods,
+    slider_clearance,
+    stick_slip_belt,
+    woodpecker,
+)
 from nonsmooth.model.generalised import check_derivatives
-from nonsmooth.scenes.slider_clearance import SliderClearance
-from nonsmooth.scenes.sliding_rod import CRITICAL_FRICTION, Region, SlidingRod
-from nonsmooth.scenes.stick_slip import BeltBlock
-from nonsmooth.scenes.woodpecker import BEAK, LOWER, UPPER, Woodpecker
+from nonsmooth.scenes.closed_form.slider_clearance import SliderClearance
+from nonsmooth.scenes.closed_form.sliding_rod import CRITICAL_FRICTION, Region, SlidingRod
+from nonsmooth.scenes.closed_form.stick_slip import BeltBlock
+from nonsmooth.scenes.closed_form.woodpecker import BEAK, LOWER, UPPER, Woodpecker
 
 NAMES = ("stick-slip-belt", "woodpecker", "slider-clearance", "painleve-rod")
 
@@ -225,8 +231,8 @@ def test_rod_regions_are_those_of_the_closed_form(summaries):
 
 def test_rod_without_acceleration_jumps_as_the_closed_form_says(summaries):
     _, rows = summaries("painleve-rod")
-    rod, angle, spin = _painleve_rods.STARTS[Region.INCONSISTENT]
-    after, impulses, lost = rod.jump(angle, spin, _painleve_rods.SPEED)
+    rod, angle, spin = painleve_rods.STARTS[Region.INCONSISTENT]
+    after, impulses, lost = rod.jump(angle, spin, painleve_rods.SPEED)
     name = "impact without collision: "
     assert rows[f"{name}event"].ours == 1
     ours = [rows[f"{name}{what}"].ours for what in ("speed along", "speed up", "spin")]
@@ -259,7 +265,7 @@ def test_rod_lifts_off_where_its_tip_would_and_two_solutions_are_reported(summar
     assert rows["paradoxes below the critical friction"].ours == 0
     assert abs(rows["free acceleration of the tip when it lifts off"].ours) < 1e-9
     assert rows["two solutions: reported"].ours == 1
-    rod, angle, spin = _painleve_rods.STARTS[Region.INDETERMINATE]
+    rod, angle, spin = painleve_rods.STARTS[Region.INDETERMINATE]
     force = -rod.free_acceleration(angle, spin) / rod.compliance(angle)
     assert rows["two solutions: one normal force"].ours == 0.0
     assert rows["two solutions: other force"].ours == pytest.approx(float(force), abs=1e-9)
@@ -267,17 +273,17 @@ def test_rod_lifts_off_where_its_tip_would_and_two_solutions_are_reported(summar
 
 def test_rod_slides_into_the_singular_point_and_the_integrator_says_so(summaries):
     _, rows = summaries("painleve-rod")
-    rod = _painleve_rods.ROD
+    rod = painleve_rods.ROD
     angle = rod.singular_angles[0]
-    for spin in _painleve_rods.APPROACHES[: painleve_rod.QUICK.approaches]:
+    for spin in painleve_rods.APPROACHES[: painleve_rod.QUICK.approaches]:
         name = f"into the singular point from {spin} rad/s: "
         assert rows[f"{name}angle"].ours == pytest.approx(angle, abs=1e-9)
         assert rows[f"{name}spin"].ours == pytest.approx(float(rod.lift_off_spin(angle)), abs=1e-3)
         assert rows[f"{name}exponent of c over G"].ours == pytest.approx(rod.singular_exponent, abs=1e-3)
-    run = _painleve_rods.approach(2.0)
+    run = painleve_rods.approach(2.0)
     stopped = run.status is EventStatus.STEP_FAILED and bool(run.message)
     assert stopped or run.events[0].kind is EventKind.INDETERMINATE
-    assert _painleve_rods.arrival(run) == pytest.approx(0.0650869578, abs=1e-9)
+    assert painleve_rods.arrival(run) == pytest.approx(0.0650869578, abs=1e-9)
 
 
 def test_forces_at_the_singular_point_stay_finite_below_a_second_friction():
@@ -295,5 +301,5 @@ def test_rod_of_little_friction_has_no_singular_angles():
 
 
 def test_rod_of_little_friction_slides_until_it_sticks():
-    run = _painleve_rods.let_go("below the critical friction")
+    run = painleve_rods.let_go("below the critical friction")
     assert [event.kind for event in run.events] == [EventKind.STICK]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nonsmooth.errors import OptionError, ProblemError
-from nonsmooth.integrators.events import EventStatus, simulate_events, simulate_steps
+from nonsmooth.events import EventStatus, simulate_events, simulate_steps
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
 
 G = 9.81

@@ -15,7 +15,7 @@ import pytest
 from nonsmooth import experiments
 from nonsmooth.errors import OptionError
 from nonsmooth.experiments.base import Comparison, Summary
-from nonsmooth.library.named import BLOCK_LOADS, planar_block
+from nonsmooth.problem.library.named import BLOCK_LOADS, planar_block
 
 
 class Outcome:
@@ -411,8 +411,8 @@ def test_settling_is_read_off_the_averaged_force(granular: Outcome) -> None:
 
 
 def test_steps_that_missed_the_tolerance_are_counted(tmp_path: Path) -> None:
-    from nonsmooth.experiments import melanz_filling
-    from nonsmooth.experiments._granular import Effort
+    from nonsmooth.experiments.melanz import filling as melanz_filling
+    from nonsmooth.experiments.shared.granular import Effort
 
     setup = melanz_filling.Setup(20, 1.0, 0.01, Effort(1e-9, 3))
     summary = melanz_filling.run_setup(tmp_path, setup, lambda *_: None)
@@ -440,7 +440,7 @@ def test_scaling_covers_every_size(scaling: Outcome) -> None:
 
 
 def test_large_fillings_leave_out_what_would_take_hours() -> None:
-    from nonsmooth.experiments import melanz_scaling
+    from nonsmooth.experiments.melanz import scaling as melanz_scaling
 
     runs = melanz_scaling.FULL.runs()
     largest = {key: max(size for size, method in runs if method.key == key) for key in KEYS}
@@ -448,8 +448,8 @@ def test_large_fillings_leave_out_what_would_take_hours() -> None:
 
 
 def test_picture_shows_the_nearest_body() -> None:
-    from nonsmooth.experiments._granular import Snapshot
-    from nonsmooth.experiments._sphere_picture import Scene
+    from nonsmooth.experiments.melanz.sphere_picture import Scene
+    from nonsmooth.experiments.shared.granular import Snapshot
     from nonsmooth.scenes.compaction import compaction
 
     system = compaction(8)

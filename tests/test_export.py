@@ -25,19 +25,19 @@ from typer.testing import CliRunner, Result
 from vtk.util.numpy_support import vtk_to_numpy
 
 import nonsmooth as ns
-from nonsmooth import cli
+from nonsmooth.cli import main
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.errors import OptionError
-from nonsmooth.integrators.run import NUMBERS as INTEGRATOR_NUMBERS
 from nonsmooth.io import Recording, Trajectory, Writer
-from nonsmooth.io.selection import Selection, frame_nearest
-from nonsmooth.io.table_files import TableForm
-from nonsmooth.io.vtk_files import VtkArray, write_polydata
+from nonsmooth.io.exports.selection import Selection, frame_nearest
+from nonsmooth.io.exports.tables import TableForm
+from nonsmooth.io.exports.vtk import VtkArray, write_polydata
 from nonsmooth.model.shapes import Box, Compound, Sphere
-from nonsmooth.view import export_vtk as vtk_module
-from nonsmooth.view.export_gltf import export_gltf
-from nonsmooth.view.export_tables import export_tables
-from nonsmooth.view.export_vtk import SurfaceChoice, export_vtk
+from nonsmooth.stepping.run import NUMBERS as INTEGRATOR_NUMBERS
+from nonsmooth.view.exports import vtk as vtk_module
+from nonsmooth.view.exports.gltf import export_gltf
+from nonsmooth.view.exports.tables import export_tables
+from nonsmooth.view.exports.vtk import SurfaceChoice, export_vtk
 
 STEP = 0.1
 STATES = ("stick", "slide", "separate")
@@ -127,7 +127,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(*words: str | Path) -> Result:
     result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(
-        cli.app, [str(word) for word in words], prog_name="nonsmooth"
+        main.app, [str(word) for word in words], prog_name="nonsmooth"
     )
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -594,7 +594,7 @@ def test_ctrl_c_names_what_was_not_begun(
 def test_ctrl_c_keeps_whole_rows(
     recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    from nonsmooth.view import export_tables as module
+    from nonsmooth.view.exports import tables as module
 
     interrupt_at(monkeypatch, module, "_rows", 4)
     result = run("export", recording, f"--{form}", tmp_path)
@@ -682,7 +682,7 @@ def test_equal_shapes_are_stored_once(recording: Path, tmp_path: Path) -> None:
 
 
 def test_colours_are_those_of_the_pictures_in_linear_light(recording: Path, tmp_path: Path) -> None:
-    from nonsmooth.view.colours import FIXED_COLOUR
+    from nonsmooth.view.drawing.colours import FIXED_COLOUR
 
     with Trajectory(recording) as trajectory:
         export_gltf(trajectory, tmp_path / "a.glb")

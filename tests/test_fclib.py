@@ -19,12 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nonsmooth.errors import FileFormatError, NonsmoothError, OptionError, ProblemError, UnsupportedError
-from nonsmooth.io import fclib, read_initial, read_problem, write_problem, write_siconos
-from nonsmooth.io._fclib_matrices import completed, read_matrix, write_matrix
+from nonsmooth.io import read_initial, read_problem, write_problem, write_siconos
 from nonsmooth.io._hdf5 import Node
-from nonsmooth.io.fclib import FclibInfo, read_fclib, write_fclib
-from nonsmooth.library import NAMED
+from nonsmooth.io.problems import fclib
+from nonsmooth.io.problems.fclib import FclibInfo, read_fclib, write_fclib
+from nonsmooth.io.problems.fclib_matrices import completed, read_matrix, write_matrix
 from nonsmooth.problem import ContactProblem
+from nonsmooth.problem.library import NAMED
 from nonsmooth.solvers import solve
 
 SHARED = Path(__file__).parents[2] / "shared" / "fclib"

@@ -13,11 +13,19 @@ import pytest
 from nonsmooth.complementarity.certificate import certify
 from nonsmooth.complementarity.jacobians import check_jacobian
 from nonsmooth.errors import MissingSolverError, OptionError, UnsupportedError
-from nonsmooth.integrators import simulate
-from nonsmooth.library import NAMED
-from nonsmooth.library.named import cube_on_plane, held_on_belt, sliding_ball
+from nonsmooth.experiments.mazhar.models import (
+    EOM,
+    MODELS,
+    Dual,
+    DualRelaxed,
+    EOMRelaxed,
+    Primal,
+    PrimalRelaxed,
+)
 from nonsmooth.model.system import System
 from nonsmooth.problem import ContactProblem
+from nonsmooth.problem.library import NAMED
+from nonsmooth.problem.library.named import cube_on_plane, held_on_belt, sliding_ball
 from nonsmooth.scenes import (
     box_on_incline,
     box_stack,
@@ -32,7 +40,7 @@ from nonsmooth.scenes import (
 from nonsmooth.solvers import APGD, InteriorPoint, Newton, Status, solve
 from nonsmooth.solvers.base import Goal
 from nonsmooth.solvers.equations_of_motion import EquationsOfMotion, MotionSystem
-from nonsmooth.solvers.formulations import EOM, MODELS, Dual, DualRelaxed, EOMRelaxed, Primal, PrimalRelaxed
+from nonsmooth.stepping import simulate
 
 SMALL_SCENES: dict[str, tuple[Callable[[], System], int]] = {
     "rolling ball": (rolling_ball, 5),

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 
 import nonsmooth as ns
 from nonsmooth.errors import MissingPackageError, ProblemError
-from nonsmooth.integrators.events import RobotPoint, generalised, robot_system, simulate_events
+from nonsmooth.events import RobotPoint, generalised, robot_system, simulate_events
 from nonsmooth.model import quaternions
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics, check_derivatives
 from nonsmooth.model.joints import Revolute

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import nonsmooth as ns
-from nonsmooth.complementarity.box_trust_region import BoxTrustRegion
-from nonsmooth.complementarity.lemke import Lemke
 from nonsmooth.complementarity.library import grasps as library
 from nonsmooth.complementarity.problem import MCP
-from nonsmooth.complementarity.semismooth_newton import SemismoothNewton
 from nonsmooth.complementarity.solve import solve
-from nonsmooth.experiments import _sliding_cube as cube
-from nonsmooth.experiments._grasp_parts import (
+from nonsmooth.complementarity.solvers.box_trust_region import BoxTrustRegion
+from nonsmooth.complementarity.solvers.lemke import Lemke
+from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
+from nonsmooth.experiments.andreani import sliding_cube as cube
+from nonsmooth.experiments.andreani.grasp_parts import (
     Polygon,
     angles_between,
     contact_problem,
@@ -25,8 +25,8 @@ from nonsmooth.experiments._grasp_parts import (
     outside_cone,
     transitions,
 )
-from nonsmooth.experiments.andreani_grasps import ANDREANI_GRASPS, contact_answer_of, objective_of
-from nonsmooth.experiments.andreani_pyramid import ANDREANI_PYRAMID
+from nonsmooth.experiments.andreani.grasps import ANDREANI_GRASPS, contact_answer_of, objective_of
+from nonsmooth.experiments.andreani.pyramid import ANDREANI_PYRAMID
 from nonsmooth.scenes.grasp import grasp_data, grasp_problem
 
 PRINTED = [

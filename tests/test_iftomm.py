@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from nonsmooth import experiments, scenes
-from nonsmooth.experiments import _mechanism_references as references
-from nonsmooth.experiments._mechanism import energies, in_words
 from nonsmooth.experiments.base import Comparison, Summary
-from nonsmooth.integrators import simulate
+from nonsmooth.experiments.mechanisms import references
+from nonsmooth.experiments.mechanisms.setting import energies, in_words
 from nonsmooth.model import quaternions
 from nonsmooth.model.system import System
+from nonsmooth.stepping import simulate
 
 GRAVITY = 9.81
 ORDERS = {"stabilised": 1, "projected": 1, "rattle": 2}

@@ -11,9 +11,9 @@ import pytest
 import nonsmooth as ns
 from nonsmooth import scenes
 from nonsmooth.errors import ProblemError
-from nonsmooth.integrators import Frame
 from nonsmooth.model import quaternions
 from nonsmooth.model.joints import Revolute
+from nonsmooth.stepping import Frame
 
 G = 9.81
 WEIGHTLESS = (0.0, 0.0, 0.0)

@@ -17,9 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nonsmooth.errors import FileFormatError, NonsmoothError, ProblemError
-from nonsmooth.io import problem_file, read_initial, read_problem, write_problem
-from nonsmooth.library import NAMED
+from nonsmooth.io import read_initial, read_problem, write_problem
+from nonsmooth.io.problems import native
 from nonsmooth.problem import ContactProblem
+from nonsmooth.problem.library import NAMED
 from nonsmooth.solvers import Status, solve
 
 FORMS = ("dense", "sparse", "blocks", "diagonal blocks", "dense delassus", "sparse delassus")
@@ -164,7 +165,7 @@ def test_every_dataset_says_its_unit_and_nothing_else_is_there(form: str, tmp_pa
         assert dict(file.attrs)["format"] == b"nonsmooth-problem"
         assert file.attrs["version"] == 1
         kind = file.attrs["form"].decode()
-        assert set(file) == {"friction", "components", *problem_file._FORMS[kind]}
+        assert set(file) == {"friction", "components", *native._FORMS[kind]}
         for node in file.values():
             assert node.attrs["unit"].decode()
 
@@ -185,14 +186,14 @@ def test_an_interrupted_write_leaves_the_old_file(
     path = tmp_path / "problem.h5"
     write_problem(ball(), path)
     before = path.read_bytes()
-    write = problem_file._write
+    write = native._write
 
     def stop_at_bias(group: Any, name: str, value: Any) -> None:
         if name == "bias":
             raise error
         write(group, name, value)
 
-    monkeypatch.setattr(problem_file, "_write", stop_at_bias)
+    monkeypatch.setattr(native, "_write", stop_at_bias)
     with pytest.raises(error):
         write_problem(NAMED["block-opens"].build(), path)
     assert path.read_bytes() == before

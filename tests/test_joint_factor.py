@@ -5,11 +5,12 @@ import pytest
 
 import nonsmooth as ns
 from mechanism_problems import GRAVITY, STEP, chain, chain_on_floor, door, four_bars, tree
-from nonsmooth.library import sphere_packing
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers import APGD, Auto, GaussSeidel, Lemke, Newton, Proximal, Status, joint_factor
-from nonsmooth.solvers import _joint_factor_kernels as kernels
-from nonsmooth.solvers.joint_block import joint_block
+from nonsmooth.problem.library import sphere_packing
+from nonsmooth.solvers import APGD, Auto, GaussSeidel, Lemke, Newton, Proximal, Status
+from nonsmooth.solvers.kernels import joint_factor as kernels
+from nonsmooth.solvers.parts import joint_factor
+from nonsmooth.solvers.parts.joint_block import joint_block
 
 VARIANTS = [
     GaussSeidel(),

@@ -15,7 +15,7 @@ import pytest
 import nonsmooth as ns
 from nonsmooth.errors import FileFormatError, OptionError
 from nonsmooth.io import Checkpoint, read_checkpoint, write_checkpoint
-from nonsmooth.io.checkpoint import checkpoint_path
+from nonsmooth.io.runs.checkpoint import checkpoint_path
 from nonsmooth.model import quaternions
 
 STEP = 0.01
@@ -55,7 +55,7 @@ def crank() -> ns.System:
     return system
 
 
-def record(system: ns.System, path: Path, steps: int, **options: Any) -> ns.integrators.Run:
+def record(system: ns.System, path: Path, steps: int, **options: Any) -> ns.stepping.Run:
     choice = {"every": 3, "joints": True} | options.pop("recording", {})
     return ns.simulate(
         system, steps * STEP, STEP, record=ns.Recording(path, **choice), tolerance=1e-8, **options
@@ -185,7 +185,7 @@ def test_reactions_are_those_of_the_frames(
 ) -> None:
     seen = {0: None}
 
-    def observe(frame: ns.integrators.Frame) -> None:
+    def observe(frame: ns.stepping.Frame) -> None:
         if frame.index % 3 == 0:
             found = frame.reactions()
             seen[frame.index] = (found.force.copy(), found.torque.copy(), found.rows)

@@ -10,8 +10,8 @@ import pytest
 import nonsmooth as ns
 from nonsmooth import joints
 from nonsmooth.errors import ProblemError
-from nonsmooth.integrators import projection
 from nonsmooth.model import quaternions
+from nonsmooth.stepping import projection
 
 SCHEMES = ("stabilised", "projected", "rattle")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import System, joints, quaternions
 from nonsmooth.model.joints import Evaluation, evaluated
-from nonsmooth.model.joints import _row_kernels as kernels
+from nonsmooth.model.joints.kernels import rows as kernels
 from nonsmooth.model.joints.placement import completed
 
 POINT, AXIS, ACROSS = (0.1, -0.2, 0.3), (0.0, 0.6, 0.8), (1.0, 0.0, 0.0)

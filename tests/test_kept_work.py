@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from nonsmooth.complementarity.library import optimal_control
-from nonsmooth.experiments import _andreani_methods as shared
-from nonsmooth.experiments import _granular as granular
-from nonsmooth.experiments import _kept_histories, _kept_outcomes, melanz_scaling
-from nonsmooth.experiments._kept_work import keep, kept
+from nonsmooth.experiments.andreani import methods as shared
+from nonsmooth.experiments.melanz import scaling
+from nonsmooth.experiments.shared import granular, kept_histories, kept_outcomes
+from nonsmooth.experiments.shared.kept_work import keep, kept
 from nonsmooth.scenes.filling import filling
 
 
@@ -51,14 +51,14 @@ def test_histories_come_back_as_they_were(tmp_path: Path, monkeypatch: pytest.Mo
 
     def run(method: granular.Method, duration: float = 0.3) -> granular.History:
         pieces = granular.Pieces(lambda *_: None, 5)
-        found = _kept_histories.kept_run(
+        found = kept_histories.kept_run(
             tmp_path, filling(5), method, duration, 0.01, effort, pieces, 5, (0.1, 0.3)
         )
         pieces.finish()  # all pieces were reported, also those of a run that was kept
         return found
 
     first = run(granular.EXACT)
-    monkeypatch.setattr(_kept_histories, "run_method", never)
+    monkeypatch.setattr(kept_histories, "run_method", never)
     again = run(granular.EXACT)
     for field in fields(granular.History):
         if field.name not in ("system", "snapshots"):
@@ -75,7 +75,7 @@ def test_histories_come_back_as_they_were(tmp_path: Path, monkeypatch: pytest.Mo
 def test_an_interrupted_experiment_goes_on_after_its_last_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    setup = replace(melanz_scaling.QUICK, sizes=(3, 5), duration=1.0)
+    setup = replace(scaling.QUICK, sizes=(3, 5), duration=1.0)
     real, done = granular.run_method, []
 
     def interrupted(*arguments: object, **options: object) -> granular.History:
@@ -84,17 +84,17 @@ def test_an_interrupted_experiment_goes_on_after_its_last_run(
         done.append(arguments)
         return real(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(_kept_histories, "run_method", interrupted)
+    monkeypatch.setattr(kept_histories, "run_method", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        melanz_scaling.run_setup(tmp_path, setup, lambda *_: None)
+        scaling.run_setup(tmp_path, setup, lambda *_: None)
     again: list[object] = []
 
     def counted(*arguments: object, **options: object) -> granular.History:
         again.append(arguments)
         return real(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(_kept_histories, "run_method", counted)
-    summary = melanz_scaling.run_setup(tmp_path, setup, lambda *_: None)
+    monkeypatch.setattr(kept_histories, "run_method", counted)
+    summary = scaling.run_setup(tmp_path, setup, lambda *_: None)
     assert len(again) == len(setup.runs()) - 4
     assert (tmp_path / "summary.json") in summary.files
     assert not (tmp_path / "kept").exists()  # nobody needs it any more
@@ -106,10 +106,10 @@ def test_solves_come_back_as_they_were(tmp_path: Path, monkeypatch: pytest.Monke
     names = ("bert_oc N=3", "y0=(15, 5)", "auto")
 
     def run(limit: float) -> shared.Outcome:
-        return _kept_outcomes.kept_solve(tmp_path, problem, start, solver, limit, names)
+        return kept_outcomes.kept_solve(tmp_path, problem, start, solver, limit, names)
 
     first = run(10.0)
-    monkeypatch.setattr(_kept_outcomes, "timed_solve", never)
+    monkeypatch.setattr(kept_outcomes, "timed_solve", never)
     again = run(10.0)
     assert again.solved
     assert shared.row(again) == shared.row(first)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nonsmooth import _jit
+from nonsmooth._support import jit
 
 ROOT = Path(__file__).parent.parent
 FILES = [path for folder in ("src", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
@@ -71,11 +71,11 @@ def test_python_calls_no_kernel_without_an_entry(without_entry: set[tuple[str, s
 
 
 def test_a_constant_is_not_compiled_for_anew() -> None:
-    @_jit.kernel
+    @jit.kernel
     def half(number):  # type: ignore[no-untyped-def]
         return number // 2
 
-    @_jit.kernel
+    @jit.kernel
     def halves():  # type: ignore[no-untyped-def]
         return half(4) + half(6) + half(8)
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nonsmooth.complementarity import LCP, MCP, SolveError, Status, solve
-from nonsmooth.complementarity import _lemke_kernels as kernels
-from nonsmooth.complementarity.lemke import Lemke
-from nonsmooth.complementarity.projected_gauss_seidel import ProjectedGaussSeidel
-from nonsmooth.complementarity.semismooth_newton import SemismoothNewton
+from nonsmooth.complementarity.kernels import lemke as kernels
+from nonsmooth.complementarity.solvers.lemke import Lemke
+from nonsmooth.complementarity.solvers.projected_gauss_seidel import ProjectedGaussSeidel
+from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.complementarity.standard_form import standard_form
 from nonsmooth.errors import OptionError, UnsupportedError
 

@@ -13,8 +13,8 @@ import pytest
 import nonsmooth as ns
 from nonsmooth import experiments
 from nonsmooth.errors import OptionError
-from nonsmooth.experiments import _textbook_references as references
-from nonsmooth.experiments.stirrer import contact_work
+from nonsmooth.experiments.mechanisms import textbook_references as references
+from nonsmooth.experiments.mechanisms.stirrer import contact_work
 from nonsmooth.model import quaternions
 
 MECHANISMS = {
@@ -130,7 +130,7 @@ def test_a_slider_is_where_the_crank_puts_it(scheme: str) -> None:
 def test_a_chain_at_rest_has_the_shape_and_forces_of_statics(scheme: str) -> None:
     system, kept = ns.scenes.chain(6, drag=8.0), []
 
-    def look(frame: ns.integrators.Frame) -> None:
+    def look(frame: ns.stepping.Frame) -> None:
         if frame.time > 3.99:
             kept.append(frame.reactions())
 
@@ -148,7 +148,7 @@ def test_a_top_precesses_steadily_to_second_order() -> None:
     for step in (0.001, 0.0005):  # longer ones would fly in parts
         far: list[float] = []
 
-        def look(frame: ns.integrators.Frame, far: list[float] = far) -> None:
+        def look(frame: ns.stepping.Frame, far: list[float] = far) -> None:
             sine, turned = math.sin(0.5), rate * frame.time
             wanted = [sine * math.sin(turned), -sine * math.cos(turned), math.cos(0.5)]
             axis = quaternions.rotate(frame.quaternion[0], (0.0, 0.0, 1.0))
@@ -173,7 +173,7 @@ def test_nothing_overlaps_in_a_stirrer_and_its_paddle_clears_the_floor() -> None
     paddle = np.flatnonzero(table.body == coupler)[1]
     tips: list[np.ndarray] = []
 
-    def look(frame: ns.integrators.Frame) -> None:
+    def look(frame: ns.stepping.Frame) -> None:
         down = table.offset[paddle] + quaternions.rotate(
             table.rotation[paddle], (0.0, 0.0, -table.size[paddle, 2])
         )
@@ -194,7 +194,7 @@ def test_work_of_the_stirrers_motor_is_energy_and_heat(law: str) -> None:
     system = ns.scenes.stirrer(40)
     crank, before, ledger = system.index("crank"), system.copy(), []
 
-    def look(frame: ns.integrators.Frame) -> None:
+    def look(frame: ns.stepping.Frame) -> None:
         torque = frame.reactions(minimum_norm=False).rows["motor of joint 'shaft'"][0]
         speed = -0.5 * (before.angular_velocity[crank, 1] + frame.angular_velocity[crank, 1])
         energy = frame.numbers["kinetic_energy"] + frame.numbers["potential_energy"]

@@ -11,11 +11,9 @@ from scipy.spatial import QhullError
 from scipy.spatial.transform import Rotation
 
 from nonsmooth.collision.hulls import Faces, pack
-from nonsmooth.collision.kernels import work as directions
-from nonsmooth.collision.kernels.half_spaces import half_space_contacts, plane_vertices
-from nonsmooth.collision.kernels.manifolds import SPOTS, manifold
-from nonsmooth.collision.kernels.separation import separation
-from nonsmooth.collision.kernels.solids import (
+from nonsmooth.collision.kernels.directions import work as directions
+from nonsmooth.collision.kernels.directions.separation import separation
+from nonsmooth.collision.kernels.directions.solids import (
     BOX,
     CAPSULE,
     CONE,
@@ -26,7 +24,9 @@ from nonsmooth.collision.kernels.solids import (
     TRIANGLE,
     Solid,
 )
-from nonsmooth.collision.kernels.support_features import make_work, support_feature
+from nonsmooth.collision.kernels.manifolds.half_spaces import half_space_contacts, plane_vertices
+from nonsmooth.collision.kernels.manifolds.manifold import SPOTS, manifold
+from nonsmooth.collision.kernels.manifolds.support_features import make_work, support_feature
 
 GAPS = [0.0, 1e-14, -1e-14, 1e-10, -1e-10, 1e-6, -1e-6, 1e-3, -1e-3]
 TILTS = [0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-4, 1e-2, 1e-1]

@@ -10,9 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nonsmooth.experiments import mazhar_dynamics as experiment
-from nonsmooth.experiments.mazhar_dynamics import CASES, Case, follow, order_of
-from nonsmooth.solvers.formulations import EOM, MODELS, Dual, DualRelaxed, EOMRelaxed, Primal, PrimalRelaxed
+from nonsmooth.experiments.mazhar import dynamics as experiment
+from nonsmooth.experiments.mazhar.dynamics import CASES, Case, follow, order_of
+from nonsmooth.experiments.mazhar.models import (
+    EOM,
+    MODELS,
+    Dual,
+    DualRelaxed,
+    EOMRelaxed,
+    Primal,
+    PrimalRelaxed,
+)
 
 BALL, BOX, FROM_REST, TO_REST = CASES
 

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from nonsmooth.experiments import _settled_spheres as spheres
-from nonsmooth.experiments import mazhar_scaling as scaling
-from nonsmooth.experiments import mazhar_static as static
-from nonsmooth.experiments._granular import Effort
+from nonsmooth.experiments.mazhar import scaling, static
+from nonsmooth.experiments.mazhar import settled_spheres as spheres
+from nonsmooth.experiments.shared.granular import Effort
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.equations_of_motion import EquationsOfMotion
 from nonsmooth.solvers.fixed_point import FixedPoint

@@ -7,8 +7,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from nonsmooth.errors import OptionError
-from nonsmooth.experiments import _mechanism_references as mechanisms
-from nonsmooth.experiments import _textbook_references as textbook
+from nonsmooth.experiments.mechanisms import references as mechanisms
+from nonsmooth.experiments.mechanisms import textbook_references as textbook
 
 GRAVITY = mechanisms.GRAVITY
 

@@ -12,9 +12,9 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 
 import nonsmooth as ns
-from nonsmooth.integrators import TimeStepper
-from nonsmooth.integrators.options import StepOptions
 from nonsmooth.model import quaternions
+from nonsmooth.stepping import TimeStepper
+from nonsmooth.stepping.options import StepOptions
 
 SCHEMES = ("stabilised", "projected", "rattle")
 GRAVITY = 9.81
@@ -89,7 +89,7 @@ def test_rattle_keeps_energy_in_the_long_run() -> None:
 
 def test_reaction_of_a_bar_let_go_and_of_a_bar_at_rest() -> None:
     """At the moment when a horizontal bar is let go, its pin carries a quarter of its weight."""
-    frames: list[ns.integrators.Reactions] = []
+    frames: list[ns.stepping.Reactions] = []
     ns.simulate(
         compound_pendulum(),
         1e-4,
@@ -109,7 +109,7 @@ def test_a_body_that_starts_in_the_ground_does_not_pop_up(scheme: str) -> None:
     system.add_box((0.2, 0.2, 0.2), density=1000.0, position=(0.0, 0.0, 0.09), name="box")
     heights: list[float] = []
 
-    def look(frame: ns.integrators.Frame) -> None:
+    def look(frame: ns.stepping.Frame) -> None:
         heights.append(float(frame.position[1, 2]))
 
     run = ns.simulate(system, 1.0, 0.005, scheme=scheme, tolerance=1e-9, observe=look)
@@ -174,7 +174,7 @@ def test_a_door_on_three_hinges_turns_as_on_one(scheme: str) -> None:
 
 def test_reactions_of_a_door_on_three_hinges_are_those_of_least_norm() -> None:
     """Equal supports: each hinge carries a third of the weight, and moments turn about the middle one."""
-    found: list[ns.integrators.Reactions] = []
+    found: list[ns.stepping.Reactions] = []
     ns.simulate(door(3), 0.01, 0.01, observe=lambda frame: found.append(frame.reactions()))
     force = np.array([found[0].of(f"hinge {k}")[0] for k in range(3)])
     total = force.sum(axis=0)
@@ -309,7 +309,7 @@ def test_a_motor_with_a_torque_limit() -> None:
     speeds: list[float] = []
     torques: list[float] = []
 
-    def look(frame: ns.integrators.Frame) -> None:
+    def look(frame: ns.stepping.Frame) -> None:
         speeds.append(frame.system.coordinate_velocity("shaft"))
         torques.append(frame.reactions().torque[0, 2])
 

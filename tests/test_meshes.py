@@ -6,11 +6,8 @@ from numba import njit
 
 from nonsmooth.collision import Detector
 from nonsmooth.collision import hulls as hull_arrays
-from nonsmooth.collision.kernels.mesh_pairs import mesh_mesh_contacts
-from nonsmooth.collision.kernels.mesh_work import make_work
-from nonsmooth.collision.kernels.meshes import mesh_contacts
-from nonsmooth.collision.kernels.separation import separation
-from nonsmooth.collision.kernels.solids import (
+from nonsmooth.collision.kernels.directions.separation import separation
+from nonsmooth.collision.kernels.directions.solids import (
     BOX,
     CAPSULE,
     CONE,
@@ -21,17 +18,20 @@ from nonsmooth.collision.kernels.solids import (
     Solid,
     core_separation,
 )
-from nonsmooth.collision.kernels.surface_arrays import BORDER, CONCAVE, CONVEX, FLAT
+from nonsmooth.collision.kernels.surfaces.arrays import BORDER, CONCAVE, CONVEX, FLAT
+from nonsmooth.collision.kernels.surfaces.meshes import mesh_contacts
+from nonsmooth.collision.kernels.surfaces.pairs import mesh_mesh_contacts
+from nonsmooth.collision.kernels.surfaces.work import make_work
 from nonsmooth.collision.surfaces import HeightField, TriangleSurface, crossing, pack
 from nonsmooth.errors import GeometryWarning
-from nonsmooth.model import Mesh, System, _polyhedra
+from nonsmooth.model import Mesh, System, polyhedra
 from nonsmooth.model.shapes.surfaces import sphere_mesh
 
 CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 
 
 def hull(points):
-    return _polyhedra.hull(points)[:2]
+    return polyhedra.hull(points)[:2]
 
 
 CUBE = hull(CORNERS)

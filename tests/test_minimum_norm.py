@@ -6,12 +6,12 @@ import scipy.sparse as sp
 
 import nonsmooth as ns
 from mechanism_problems import chain, chain_on_floor, door, four_bars
-from nonsmooth.library import sphere_packing
-from nonsmooth.library.geometry import contact_frames, contact_rows
 from nonsmooth.problem.certificate import certify
 from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.problem.library import sphere_packing
+from nonsmooth.problem.library.geometry import contact_frames, contact_rows
 from nonsmooth.solvers import REGISTRY, Proximal
-from nonsmooth.solvers.minimum_norm import minimum_norm
+from nonsmooth.solvers.analysis.minimum_norm import minimum_norm
 
 LAWS = ["coulomb", "relaxed", "pyramid(8)"]
 WEIGHT = 98.1 * 0.01  # N·s in a step of 0.01 s

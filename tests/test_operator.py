@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from nonsmooth.problem import ContactProblem
-from nonsmooth.problem._operator_kernels import BlockSparse, Factored
+from nonsmooth.problem.kernels.operator import BlockSparse, Factored
 from nonsmooth.problem.layout import Layout, group_rows
 from nonsmooth.problem.operator import ExplicitOperator, FactoredOperator, ProductOperator
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from nonsmooth._jit import kernel
-from nonsmooth._packed import Packed
+from nonsmooth._support.jit import kernel
+from nonsmooth._support.packed import Packed
 
 
 class Inner(NamedTuple):

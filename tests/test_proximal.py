@@ -11,11 +11,12 @@ import scipy.sparse as sp
 import nonsmooth as ns
 from nonsmooth.errors import OptionError, UnsupportedError
 from nonsmooth.io import read_problem
-from nonsmooth.library import random_problem, sphere_packing
+from nonsmooth.problem.library import random_problem, sphere_packing
 from nonsmooth.problem.siconos_error import siconos_error
-from nonsmooth.solvers import GaussSeidel, semismooth
-from nonsmooth.solvers.proximal import Proximal
-from nonsmooth.solvers.semismooth import FORMULATIONS, Equations
+from nonsmooth.solvers import GaussSeidel
+from nonsmooth.solvers.parts import semismooth
+from nonsmooth.solvers.parts.semismooth import FORMULATIONS, Equations
+from nonsmooth.solvers.proximal_point import Proximal
 
 DATA = Path(__file__).parents[2] / "shared" / "fclib"
 TOLERANCE = 1e-8

@@ -11,12 +11,12 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import nonsmooth as ns
-from nonsmooth import cli
-from nonsmooth._cli_record import _Recorder
-from nonsmooth._cli_scene import FoundScene
-from nonsmooth.io.fclib import FclibFile, read_fclib, write_fclib
-from nonsmooth.library.shipped import shipped_problems
+from nonsmooth.cli import main
+from nonsmooth.cli.commands.record_problems import _Recorder
+from nonsmooth.cli.scene import FoundScene
+from nonsmooth.io.problems.fclib import FclibFile, read_fclib, write_fclib
 from nonsmooth.problem.certificate import certify
+from nonsmooth.problem.library.shipped import shipped_problems
 from nonsmooth.scenes import SCENES, NamedScene
 from nonsmooth.solvers import REGISTRY, Status
 
@@ -47,7 +47,7 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def record(*words: str) -> Result:
     result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(
-        cli.app, ["record-problems", *words], prog_name="nonsmooth"
+        main.app, ["record-problems", *words], prog_name="nonsmooth"
     )
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception

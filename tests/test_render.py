@@ -14,17 +14,17 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import nonsmooth as ns
-from nonsmooth.cli import app
+from nonsmooth.cli.main import app
 from nonsmooth.errors import MissingPackageError, OptionError
 from nonsmooth.io import RecordedContacts, Trajectory
 from nonsmooth.model import quaternions
 from nonsmooth.model import shapes as shapes_module
-from nonsmooth.model._polyhedra import moments
+from nonsmooth.model.polyhedra import moments
 from nonsmooth.model.shapes import Box, Capsule, Cylinder, Ellipsoid
 from nonsmooth.model.shapes.surfaces import box_mesh, sphere_mesh, square_mesh
-from nonsmooth.view import geometry, outline
-from nonsmooth.view.camera import Camera, Edges, View
-from nonsmooth.view.colours import (
+from nonsmooth.view.drawing import geometry, visible_bounds
+from nonsmooth.view.drawing.camera import Camera, Edges, View
+from nonsmooth.view.drawing.colours import (
     ColourBy,
     ContactState,
     body_colours,
@@ -35,11 +35,11 @@ from nonsmooth.view.colours import (
     scale_colours,
     scale_top,
 )
-from nonsmooth.view.film import Film, Pace, _Pictures, write_film
-from nonsmooth.view.gif import GifFile
-from nonsmooth.view.legend import annotate
-from nonsmooth.view.picture import Look, Painter
-from nonsmooth.view.raster import BACKGROUND, Assembly, Canvas, Palette, Solids, rods
+from nonsmooth.view.drawing.film import Film, Pace, _Pictures, write_film
+from nonsmooth.view.drawing.gif import GifFile
+from nonsmooth.view.drawing.legend import annotate
+from nonsmooth.view.drawing.picture import Look, Painter
+from nonsmooth.view.drawing.raster import BACKGROUND, Assembly, Canvas, Palette, Solids, rods
 
 SMALL = {"width": 160, "height": 90}
 
@@ -132,10 +132,10 @@ def test_bodies_that_flew_away_are_not_framed():
     position = np.zeros((31, 3))
     position[:30, 0] = np.arange(30)
     position[30] = (0.0, 0.0, -1e6)
-    lowest, highest = outline.bounds_of(position, np.zeros(31, dtype=bool), np.full(31, 0.5))
+    lowest, highest = visible_bounds.bounds_of(position, np.zeros(31, dtype=bool), np.full(31, 0.5))
     np.testing.assert_allclose(lowest, (-0.5, -0.5, -0.5))
     np.testing.assert_allclose(highest, (29.5, 0.5, 0.5))
-    lowest, highest = outline.bounds_of(position[:2], np.zeros(2, dtype=bool), np.array([0.5, np.inf]))
+    lowest, highest = visible_bounds.bounds_of(position[:2], np.zeros(2, dtype=bool), np.array([0.5, np.inf]))
     np.testing.assert_allclose([lowest, highest], [[-0.5] * 3, [0.5] * 3])
 
 

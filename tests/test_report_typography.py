@@ -9,12 +9,12 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.text import Text
 
-from nonsmooth.experiments._notation import for_figures
-from nonsmooth.experiments._output import WIDEST, legend_below, new_axes, new_figure, save_figure
 from nonsmooth.experiments.base import Comparison
-from nonsmooth.reproduce.parts import all_numbers
-from nonsmooth.reproduce.typography import number, percent, typeset
-from nonsmooth.reproduce.verdicts import judge_row
+from nonsmooth.experiments.report.parts import all_numbers
+from nonsmooth.experiments.report.typography import number, percent, typeset
+from nonsmooth.experiments.report.verdicts import judge_row
+from nonsmooth.experiments.shared.notation import for_figures
+from nonsmooth.experiments.shared.output import WIDEST, legend_below, new_axes, new_figure, save_figure
 
 
 @pytest.mark.parametrize(

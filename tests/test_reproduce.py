@@ -18,9 +18,11 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 import nonsmooth
-from nonsmooth import cli
+from nonsmooth._support.words import duration
+from nonsmooth.cli import main
+from nonsmooth.cli.terminal.overall_bar import TimeLeft
 from nonsmooth.experiments import REGISTRY, Comparison, Experiment, Progress, Summary
-from nonsmooth.reproduce import (
+from nonsmooth.experiments.report import (
     PAPERS,
     Claim,
     Entry,
@@ -33,13 +35,12 @@ from nonsmooth.reproduce import (
     judge_entry,
     write_report,
 )
-from nonsmooth.reproduce.expected import expected_seconds
-from nonsmooth.reproduce.machine import this_machine
-from nonsmooth.reproduce.parts import slug
-from nonsmooth.reproduce.pictures import WIDEST, embed
-from nonsmooth.reproduce.runs import BEGUN, MARKER
-from nonsmooth.reproduce.verdicts import half_last_decimal, judge_claim, judge_row
-from nonsmooth.view.overall_bar import TimeLeft, duration
+from nonsmooth.experiments.report.expected import expected_seconds
+from nonsmooth.experiments.report.machine import this_machine
+from nonsmooth.experiments.report.parts import slug
+from nonsmooth.experiments.report.pictures import WIDEST, embed
+from nonsmooth.experiments.report.runs import BEGUN, MARKER
+from nonsmooth.experiments.report.verdicts import half_last_decimal, judge_claim, judge_row
 
 ENTRIES = [(paper, entry) for paper in PAPERS.values() for entry in paper.entries]
 
@@ -290,9 +291,9 @@ def two(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     ) -> Result:
         experiments = {"first": fake("first", first, failures), "second": fake("second")}
         monkeypatch.setattr("nonsmooth.experiments.REGISTRY", experiments)
-        monkeypatch.setattr("nonsmooth.reproduce.PAPERS", {"nobody": paper_of("first", "second")})
+        monkeypatch.setattr("nonsmooth.experiments.report.PAPERS", {"nobody": paper_of("first", "second")})
         result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(
-            cli.app, ["reproduce", "-o", str(folder), *words], prog_name="nonsmooth"
+            main.app, ["reproduce", "-o", str(folder), *words], prog_name="nonsmooth"
         )
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
@@ -558,7 +559,7 @@ def test_one_paper_runs_only_its_experiments(tmp_path: Path, monkeypatch: pytest
     experiments = {name: fake(name) for name in REGISTRY}
     monkeypatch.setattr("nonsmooth.experiments.REGISTRY", experiments)
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(cli.app, ["reproduce", "--paper", "andreani", "--quick"])
+    result = CliRunner().invoke(main.app, ["reproduce", "--paper", "andreani", "--quick"])
     assert result.exit_code == 0, result.output
     folder = tmp_path / "results" / "reproduce-quick"
     assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == [
@@ -568,11 +569,11 @@ def test_one_paper_runs_only_its_experiments(tmp_path: Path, monkeypatch: pytest
 
 
 def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
-    wrong = CliRunner().invoke(cli.app, ["reproduce", "--paper", "studr"])
+    wrong = CliRunner().invoke(main.app, ["reproduce", "--paper", "studr"])
     assert wrong.exit_code == 1
     assert "--paper studr: did you mean studer?" in wrong.stderr
     (tmp_path / "file").write_text("", encoding="utf-8")
-    taken = CliRunner().invoke(cli.app, ["reproduce", "-o", str(tmp_path / "file")])
+    taken = CliRunner().invoke(main.app, ["reproduce", "-o", str(tmp_path / "file")])
     assert taken.exit_code == 1
     assert "is a file: name a folder" in taken.stderr
 

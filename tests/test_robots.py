@@ -12,7 +12,7 @@ import pytest
 import nonsmooth as ns
 from nonsmooth.complementarity.library.grasps import HALF_SIDE, REACH, Scara, grasp_matrix
 from nonsmooth.errors import MissingPackageError, ProblemError
-from nonsmooth.experiments._grasp_parts import pinocchio_grasp
+from nonsmooth.experiments.andreani.grasp_parts import pinocchio_grasp
 from nonsmooth.problem import RobotContact
 from nonsmooth.scenes.grasp import grasp_data, scara_urdf
 

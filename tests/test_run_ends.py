@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import nonsmooth as ns
-from nonsmooth.integrators import StepLog
-from nonsmooth.integrators.run import RunCertificate
-from nonsmooth.io._columns import Column
-from nonsmooth.io.checkpoint import read_checkpoint
-from nonsmooth.io.writer import Writer
+from nonsmooth.io.runs.checkpoint import read_checkpoint
+from nonsmooth.io.runs.chunked_columns import Column
+from nonsmooth.io.runs.writer import Writer
 from nonsmooth.solvers import SolveError
+from nonsmooth.stepping import StepLog
+from nonsmooth.stepping.run import RunCertificate
 
 STEP = 0.01
 
@@ -74,7 +74,7 @@ def test_an_error_in_a_step(broken: int, error: type[BaseException], tmp_path: P
 
 
 def test_an_observer_that_fails(tmp_path: Path) -> None:
-    def observe(frame: ns.integrators.Frame) -> None:
+    def observe(frame: ns.stepping.Frame) -> None:
         if frame.index == 7:
             raise Trouble
 
@@ -107,7 +107,7 @@ def test_a_writer_that_was_interrupted_keeps_its_older_checkpoint(
 ) -> None:
     path, frame = tmp_path / "run.h5", Writer.frame
 
-    def interrupted(self: Writer, step: ns.integrators.Frame) -> None:
+    def interrupted(self: Writer, step: ns.stepping.Frame) -> None:
         if step.index == 6:
             self._columns["steps/time"].append(step.time)  # half of a row
             raise KeyboardInterrupt

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from nonsmooth.errors import FileFormatError, GeometryWarning
 from nonsmooth.io import read_scene
-from nonsmooth.io._scene_joints import PARTS as JOINT_PARTS
-from nonsmooth.io._toml_lines import line_of, lines_of
-from nonsmooth.io.scene_file import Scene
+from nonsmooth.io.scenes.joints import PARTS as JOINT_PARTS
+from nonsmooth.io.scenes.scene_file import Scene
+from nonsmooth.io.scenes.toml_lines import line_of, lines_of
 from nonsmooth.model import CYLINDER, ConvexHull, quaternions
 
 PAGE = Path(__file__).parent.parent / "docs" / "scene-files.md"

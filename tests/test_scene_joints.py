@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 import nonsmooth as ns
 from nonsmooth.errors import FileFormatError
-from nonsmooth.integrators.options import SCHEMES
 from nonsmooth.io import read_scene
-from nonsmooth.io import scene_file as scene_module
-from nonsmooth.io._scene_joints import JOINTS, MOTIONS, PARTS
-from nonsmooth.io.scene_file import Scene
+from nonsmooth.io.scenes import scene_file as scene_module
+from nonsmooth.io.scenes.joints import JOINTS, MOTIONS, PARTS
+from nonsmooth.io.scenes.scene_file import Scene
 from nonsmooth.model.joints import Joint
+from nonsmooth.stepping.options import SCHEMES
 
 PAGE = Path(__file__).parent.parent / "docs" / "scene-files.md"
 

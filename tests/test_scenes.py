@@ -9,8 +9,8 @@ import pytest
 
 from nonsmooth import scenes
 from nonsmooth.errors import OptionError
-from nonsmooth.integrators import simulate
 from nonsmooth.model.system import System
+from nonsmooth.stepping import simulate
 
 SMALL = {
     "filling": {"spheres": 30},

@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from nonsmooth.complementarity._semismooth_kernels import fischer_burmeister, merit_function
-from nonsmooth.complementarity.auto import Auto
+from nonsmooth.complementarity.kernels.semismooth import fischer_burmeister, merit_function
 from nonsmooth.complementarity.library.entry import NamedProblem
 from nonsmooth.complementarity.library.grasps import grasps
 from nonsmooth.complementarity.library.named import NAMED
 from nonsmooth.complementarity.newton_system import NewtonSystem
 from nonsmooth.complementarity.problem import LCP, MCP, MNCP
-from nonsmooth.complementarity.semismooth_newton import SemismoothNewton
 from nonsmooth.complementarity.solve import solve
+from nonsmooth.complementarity.solvers.auto import Auto
+from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import OptionError, UnsupportedError
 

@@ -10,8 +10,8 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from nonsmooth.collision.hulls import Faces, pack
-from nonsmooth.collision.kernels.separation import separation
-from nonsmooth.collision.kernels.solids import (
+from nonsmooth.collision.kernels.directions.separation import separation
+from nonsmooth.collision.kernels.directions.solids import (
     BOX,
     CAPSULE,
     CONE,
@@ -22,7 +22,7 @@ from nonsmooth.collision.kernels.solids import (
     TRIANGLE,
     Solid,
 )
-from nonsmooth.collision.kernels.work import make_work
+from nonsmooth.collision.kernels.directions.work import make_work
 
 FAR = 1e9
 CORNERS = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))

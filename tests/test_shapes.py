@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from nonsmooth.errors import GeometryWarning, ProblemError
-from nonsmooth.model import System, quaternions
-from nonsmooth.model import _polyhedra as polyhedra
+from nonsmooth.model import System, polyhedra, quaternions
 from nonsmooth.model.shapes import (
     BY_KIND,
     BY_NAME,

@@ -13,10 +13,10 @@ import pytest
 
 from nonsmooth.bench.contender import find_package
 from nonsmooth.errors import ProblemError
-from nonsmooth.io.siconos_text import write_siconos
-from nonsmooth.library.random_problems import random_problem
+from nonsmooth.io.problems.siconos import write_siconos
 from nonsmooth.problem import ContactProblem
 from nonsmooth.problem.certificate import certify
+from nonsmooth.problem.library.random_problems import random_problem
 from nonsmooth.problem.siconos_error import siconos_error
 
 SCRIPT = Path(__file__).parent / "interop" / "siconos_errors.py"

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from nonsmooth.errors import FileFormatError, OptionError, UnsupportedError
-from nonsmooth.io import siconos_text
-from nonsmooth.io.siconos_text import read_siconos, write_siconos
-from nonsmooth.library.random_problems import random_problem
+from nonsmooth.io.problems import siconos as siconos_text
+from nonsmooth.io.problems.siconos import read_siconos, write_siconos
 from nonsmooth.problem import ContactProblem
+from nonsmooth.problem.library.random_problems import random_problem
 
 DATA = Path(__file__).parents[2] / "shared" / "fclib"
 FILES = sorted(DATA.glob("*.dat"))

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import nonsmooth as ns
-from nonsmooth.library.named import BLOCK_LOADS
+from nonsmooth.problem.library.named import BLOCK_LOADS
 from nonsmooth.solvers import (
     ADMM,
     AugmentedLagrangian,

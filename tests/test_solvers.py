@@ -9,9 +9,9 @@ import pytest
 
 import nonsmooth as ns
 from nonsmooth.errors import MissingSolverError, OptionError, ProblemError, UnsupportedError
-from nonsmooth.library import NAMED, random_problem, sphere_packing
-from nonsmooth.library.geometry import contact_rows
-from nonsmooth.library.named import cube_on_plane, mixed_components, planar_block, sliding_ball
+from nonsmooth.problem.library import NAMED, random_problem, sphere_packing
+from nonsmooth.problem.library.geometry import contact_rows
+from nonsmooth.problem.library.named import cube_on_plane, mixed_components, planar_block, sliding_ball
 from nonsmooth.solvers import (
     ADMM,
     APGD,

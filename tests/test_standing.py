@@ -13,7 +13,7 @@ import pytest
 
 import nonsmooth as ns
 from nonsmooth import experiments
-from nonsmooth.experiments._standing import Building, Standing, compare, failures_of
+from nonsmooth.experiments.masonry.standing import Building, Standing, compare, failures_of
 
 FILES = {
     "arch": {"arch_25.png", "arch_101.png"},

@@ -11,10 +11,10 @@ import pytest
 
 import nonsmooth as ns
 from nonsmooth.errors import NonsmoothError, OptionError, ToleranceWarning, WorldError
-from nonsmooth.integrators import Frame, StepOptions, TimeStepper
 from nonsmooth.model import quaternions
 from nonsmooth.scenes import SCENES
 from nonsmooth.solvers import GaussSeidel
+from nonsmooth.stepping import Frame, StepOptions, TimeStepper
 
 G = 9.81
 LAWS = ("coulomb", "relaxed")
@@ -482,7 +482,7 @@ def test_a_body_that_stops_on_its_way_owes_its_contacts_no_work() -> None:
 
 def test_the_velocity_of_a_solution_cannot_be_changed() -> None:
     """The certificate is computed from it when it is first looked at."""
-    solution = ns.solve(ns.library.by_name("sliding-ball").build())
+    solution = ns.solve(ns.problems.by_name("sliding-ball").build())
     assert solution.velocity is not None
     with pytest.raises(ValueError, match="read-only"):
         solution.velocity[0] = 1.0

@@ -24,8 +24,8 @@ from hypothesis import strategies as st
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.errors import FileFormatError, NonsmoothError, OptionError
 from nonsmooth.io import Checkpoint, Recording, Trajectory, Writer, read_checkpoint, write_checkpoint
-from nonsmooth.io import writer as writer_module
-from nonsmooth.io._compression import deflated
+from nonsmooth.io.runs import writer as writer_module
+from nonsmooth.io.runs.compression import deflated
 from nonsmooth.model import System, quaternions
 
 NUMBERS = {"kinetic_energy": "J"}

@@ -15,11 +15,11 @@ import pytest
 from rich.console import Console, RenderableType
 
 import nonsmooth as ns
-from nonsmooth.library import by_name
+from nonsmooth.cli.terminal import tables
+from nonsmooth.cli.terminal.as_json import solution_as_json
+from nonsmooth.cli.terminal.plots import FORMATS, history_figure
+from nonsmooth.problem.library import by_name
 from nonsmooth.solvers import APGD, GaussSeidel, Solver
-from nonsmooth.view import tables
-from nonsmooth.view.as_json import solution_as_json
-from nonsmooth.view.plots import FORMATS, history_figure
 
 
 def shown(renderable: RenderableType) -> str:
@@ -128,6 +128,6 @@ def test_the_figure_can_be_saved_in_every_format(suffix: str, tmp_path: Path) ->
 
 
 def test_matplotlib_waits_for_the_first_figure() -> None:
-    code = "import sys, nonsmooth.view.plots; assert 'matplotlib' not in sys.modules"
+    code = "import sys, nonsmooth.cli.terminal.plots; assert 'matplotlib' not in sys.modules"
     sources = str(Path(ns.__file__).parent.parent)
     subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {sources!r}); {code}"], check=True)

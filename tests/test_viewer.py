@@ -28,13 +28,13 @@ from nonsmooth.model.shapes import Ellipsoid
 from nonsmooth.model.shapes.surfaces import box_mesh
 from nonsmooth.scenes import SCENES
 from nonsmooth.scenes.filling import filling
-from nonsmooth.view.colours import ColourBy
-from nonsmooth.view.geometry import Part, half_space_parts, parts_of
-from nonsmooth.view.web_lines import edge_mesh, grid_mesh, round_length, sharp_edges
-from nonsmooth.view.web_picking import pick, ray_spheres, ray_triangles
-from nonsmooth.view.web_plots import small_plot
-from nonsmooth.view.web_stage import Moment, Stage
-from nonsmooth.view.web_state import CHAIN_CLASSES, ForceScale, GrowingCurve, Playback, Throttle, chain_class
+from nonsmooth.view.drawing.colours import ColourBy
+from nonsmooth.view.drawing.geometry import Part, half_space_parts, parts_of
+from nonsmooth.view.web.lines import edge_mesh, grid_mesh, round_length, sharp_edges
+from nonsmooth.view.web.picking import pick, ray_spheres, ray_triangles
+from nonsmooth.view.web.plots import small_plot
+from nonsmooth.view.web.stage import Moment, Stage
+from nonsmooth.view.web.state import CHAIN_CLASSES, ForceScale, GrowingCurve, Playback, Throttle, chain_class
 from test_cli import assert_mistake, run, run_process
 
 SOURCES = Path(ns.__file__).parent.parent
@@ -261,7 +261,7 @@ def moment_and_stage(path: Path, frame: int) -> tuple[Moment, Stage]:
 
 def viewer() -> Any:
     return pytest.importorskip(
-        "nonsmooth.view.web", reason='the viewer: pip install "nonsmooth[view]"', exc_type=ImportError
+        "nonsmooth.view.web.viewer", reason='the viewer: pip install "nonsmooth[view]"', exc_type=ImportError
     )
 
 
@@ -331,7 +331,7 @@ def test_all_spheres_are_one_batch_and_move_with_the_frames(heap: Path) -> None:
         assert quaternions.rotate(marks._arrows.batched_wxyzs, [0.0, 0.0, 1.0])[:, 2] == pytest.approx(1.0)
         body = scene.pick(resting, resting.position[3] + [0.0, 0.0, 5.0], np.array([0.0, 0.0, -1.0]))
         assert body == 3
-        from nonsmooth.view.web_panel import body_numbers
+        from nonsmooth.view.web.panel import body_numbers
 
         numbers = re.sub("<[^>]*>", " ", body_numbers(scene.stage, resting, body))
         assert "body 3" in numbers

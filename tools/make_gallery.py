@@ -16,9 +16,9 @@ from typing import Any
 import matplotlib.image
 
 import nonsmooth as ns
-from nonsmooth.integrators import simulate
-from nonsmooth.view.colours import ColourBy
-from nonsmooth.view.picture import Look, Painter
+from nonsmooth.stepping import simulate
+from nonsmooth.view.drawing.colours import ColourBy
+from nonsmooth.view.drawing.picture import Look, Painter
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZE = (800, 450)

@@ -2,9 +2,9 @@
 
     python tools/make_problems.py [FOLDER]
 
-The folder is src/nonsmooth/library/problems if not given; files with the same names are replaced. Takes a
-minute. Steps of the package's scenes are recorded with `nonsmooth record-problems`; problems with joints and
-planar ones, which the scenes do not have, are built here.
+The folder is src/nonsmooth/problem/library/problems if not given; files with the same names are replaced.
+Takes a minute. Steps of the package's scenes are recorded with `nonsmooth record-problems`; problems with
+joints and planar ones, which the scenes do not have, are built here.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 import nonsmooth as ns
-from nonsmooth.cli import app
-from nonsmooth.io.fclib import FclibInfo, write_fclib
+from nonsmooth.cli.main import app
+from nonsmooth.io.problems.fclib import FclibInfo, write_fclib
 
-HERE = Path(__file__).parent.parent / "src" / "nonsmooth" / "library" / "problems"
+HERE = Path(__file__).parent.parent / "src" / "nonsmooth" / "problem" / "library" / "problems"
 
 RECORDED = (
     # at rest and hyperstatic: more contact components than degrees of freedom
@@ -67,7 +67,7 @@ def planar_stack(blocks: int, push: float, step: float = 0.01) -> ns.ContactProb
 
 def built() -> dict[str, tuple[ns.ContactProblem, str, str]]:
     """The problems that no scene has: problem, kind and description by name."""
-    joints = ns.library.random_problem(3, contacts=8, mass_ratio=10.0, joint_rows=3)
+    joints = ns.problems.random_problem(3, contacts=8, mass_ratio=10.0, joint_rows=3)
     return {
         "planar-stack": (
             planar_stack(4, push=3.0), "global",
@@ -80,7 +80,7 @@ def built() -> dict[str, tuple[ns.ContactProblem, str, str]]:
         "random-joints": (
             joints, "global",
             "Two random bodies with 8 contacts and 3 bilateral rows. Made by random_problem(3, contacts=8, "
-            "mass_ratio=10, joint_rows=3) of nonsmooth.library.",
+            "mass_ratio=10, joint_rows=3) of nonsmooth.problem.library.",
         ),
         "random-joints-local": (joints, "local", "The problem random-joints in local form."),
     }  # fmt: skip

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from nonsmooth.integrators import simulate
 from nonsmooth.scenes.filling import filling
-from nonsmooth.view.web import RecordingView
+from nonsmooth.stepping import simulate
+from nonsmooth.view.web.viewer import RecordingView
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "viewer.png"
 SPHERES = 200

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth.integrators.options import StepOptions
-from nonsmooth.integrators.time_stepping import TimeStepper
 from nonsmooth.model.system import System
 from nonsmooth.scenes import filling
+from nonsmooth.stepping.options import StepOptions
+from nonsmooth.stepping.time_stepping import TimeStepper
 
 MODES = ("none", "sampled", "all")
 STEP = 0.005

@@ -9,9 +9,9 @@ import numpy as np
 import nonsmooth as ns
 from _peers.peer import ContactImpulses
 from _peers.scene import Filling, Floats
-from nonsmooth.integrators.time_stepping import StepOptions, TimeStepper
 from nonsmooth.model.quaternions import rotate
 from nonsmooth.scenes import filling
+from nonsmooth.stepping.time_stepping import StepOptions, TimeStepper
 
 _TOLERANCE = {"coarsest": 1e-2, "coarse": 1e-3, "default": 1e-4}
 

@@ -20,19 +20,21 @@ if TYPE_CHECKING:
         collision,
         complementarity,
         errors,
-        integrators,
+        events,
         io,
-        library,
         model,
         problem,
         scenes,
         solvers,
+        stepping,
     )
-    from nonsmooth.integrators import assemble, simulate, simulate_events
+    from nonsmooth.events import simulate_events
     from nonsmooth.io import Recording, Trajectory
     from nonsmooth.model import GapContact, GeneralisedSystem, System, joints
     from nonsmooth.problem import Certificate, ContactProblem, Law, RobotContact, cones, pyramid
+    from nonsmooth.problem import library as problems
     from nonsmooth.solvers import Solution, SolveError, Status, solve
+    from nonsmooth.stepping import assemble, simulate
 
 __version__ = "0.1.0"
 
@@ -54,12 +56,12 @@ __all__ = [
     "complementarity",
     "cones",
     "errors",
-    "integrators",
+    "events",
     "io",
     "joints",
-    "library",
     "model",
     "problem",
+    "problems",
     "pyramid",
     "scenes",
     "siconos_error",
@@ -67,20 +69,22 @@ __all__ = [
     "simulate_events",
     "solve",
     "solvers",
+    "stepping",
 ]
 
-_ROOMS = (
-    "collision",
-    "complementarity",
-    "errors",
-    "integrators",
-    "io",
-    "library",
-    "model",
-    "problem",
-    "scenes",
-    "solvers",
-)
+_ROOMS = {
+    "collision": "collision",
+    "complementarity": "complementarity",
+    "errors": "errors",
+    "events": "events",
+    "io": "io",
+    "model": "model",
+    "problem": "problem",
+    "problems": "problem.library",
+    "scenes": "scenes",
+    "solvers": "solvers",
+    "stepping": "stepping",
+}
 _HOME = {
     **dict.fromkeys(
         ("Certificate", "ContactProblem", "Law", "RobotContact", "cones", "pyramid", "siconos_error"),
@@ -89,14 +93,15 @@ _HOME = {
     **dict.fromkeys(("Solution", "SolveError", "Status", "solve"), "solvers"),
     **dict.fromkeys(("Recording", "Trajectory"), "io"),
     **dict.fromkeys(("GapContact", "GeneralisedSystem", "System", "joints"), "model"),
-    **dict.fromkeys(("assemble", "simulate", "simulate_events"), "integrators"),
+    **dict.fromkeys(("assemble", "simulate"), "stepping"),
+    "simulate_events": "events",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used: the command line answers --help without the compiler."""
     if name in _ROOMS:
-        return import_module(f"nonsmooth.{name}")
+        return import_module(f"nonsmooth.{_ROOMS[name]}")
     if name in __all__:
         found = getattr(import_module(f"nonsmooth.{_HOME[name]}"), name)
         globals()[name] = found  # the next use finds it without asking here

@@ -1,6 +1,6 @@
 """`python -m nonsmooth` is the `nonsmooth` command."""
 
-from nonsmooth.cli import main
+from nonsmooth.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -24,7 +24,7 @@ from nonsmooth.bench.contender import PROCESS, Contender
 from nonsmooth.bench.peers import siconos_solvers
 from nonsmooth.errors import NonsmoothError
 from nonsmooth.io import read_problem
-from nonsmooth.io.siconos_text import write_siconos
+from nonsmooth.io.problems.siconos import write_siconos
 from nonsmooth.problem.certificate import certify
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.siconos_error import siconos_error

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.collision import _broad_phase_kernels as kernels
 from nonsmooth.collision.contacts import Floats, Indices
+from nonsmooth.collision.kernels import broad_phase as kernels
 
 
 class BroadPhase:

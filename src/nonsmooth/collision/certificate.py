@@ -26,12 +26,12 @@ from numpy.typing import NDArray
 
 from nonsmooth.collision.check_scene import make_scene, make_surfaces
 from nonsmooth.collision.contacts import Contacts, Floats
-from nonsmooth.collision.kernels import check_rows as kernels
-from nonsmooth.collision.kernels import check_withheld as reasons
-from nonsmooth.collision.kernels.check_balls import check_balls, find_missing_balls
-from nonsmooth.collision.kernels.check_contacts import check_convex
-from nonsmooth.collision.kernels.check_missing import find_missing
-from nonsmooth.collision.kernels.check_surfaces import check_surfaces
+from nonsmooth.collision.kernels.check import rows as kernels
+from nonsmooth.collision.kernels.check import withheld as reasons
+from nonsmooth.collision.kernels.check.balls import check_balls, find_missing_balls
+from nonsmooth.collision.kernels.check.contacts import check_convex
+from nonsmooth.collision.kernels.check.missing import find_missing
+from nonsmooth.collision.kernels.check.surfaces import check_surfaces
 from nonsmooth.collision.withheld import REASONS, SWEPT, Withheld, led_bodies
 from nonsmooth.errors import OptionError
 from nonsmooth.model.shapes import HALF_SPACE, SPHERE

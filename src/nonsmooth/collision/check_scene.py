@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from nonsmooth.collision.contacts import Floats
 from nonsmooth.collision.hulls import Faces
-from nonsmooth.collision.kernels.check_mesh import BLOCK, Surfaces
-from nonsmooth.collision.kernels.check_rows import Work
-from nonsmooth.collision.kernels.check_span import MOST_CORNERS
-from nonsmooth.collision.kernels.check_support import (
+from nonsmooth.collision.kernels.check.mesh import BLOCK, Surfaces
+from nonsmooth.collision.kernels.check.rows import Work
+from nonsmooth.collision.kernels.check.span import MOST_CORNERS
+from nonsmooth.collision.kernels.check.support import (
     BOX,
     CAPSULE,
     CONE,

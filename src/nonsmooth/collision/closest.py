@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._packed import Packed
+from nonsmooth._support.packed import Packed
 from nonsmooth.collision.contacts import Floats
-from nonsmooth.collision.kernels.placing import PIECE
-from nonsmooth.collision.kernels.surface_depth import depth_in_mesh
-from nonsmooth.collision.kernels.surface_nearest import make_work, nearest_of_meshes, nearest_of_solid
+from nonsmooth.collision.kernels.motion.placing import PIECE
+from nonsmooth.collision.kernels.surfaces.depth import depth_in_mesh
+from nonsmooth.collision.kernels.surfaces.nearest import make_work, nearest_of_meshes, nearest_of_solid
 from nonsmooth.collision.narrow_phase import NarrowPhase
 from nonsmooth.errors import ProblemError
 from nonsmooth.model.shapes import ConvexHull, HalfSpace, HeightField, Mesh, Primitive

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.collision._matching_kernels import merge
-from nonsmooth.collision._narrow_kernels import Output
+from nonsmooth.collision.kernels.closed_forms.pairs import Output
+from nonsmooth.collision.kernels.matching import merge
 
 if TYPE_CHECKING:
     from nonsmooth.collision.certificate import ContactCertificate

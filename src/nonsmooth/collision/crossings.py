@@ -6,7 +6,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from nonsmooth._notes import tell
+from nonsmooth._support.notes import tell
 from nonsmooth.collision.pieces import surface_of
 from nonsmooth.collision.surfaces import crossing
 from nonsmooth.errors import GeometryWarning

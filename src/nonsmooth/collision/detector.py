@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
-from nonsmooth.collision import _placement_kernels as placement
-from nonsmooth.collision._broad_phase_kernels import drop_ignored
-from nonsmooth.collision._narrow_kernels import Motion
 from nonsmooth.collision.bounds import local_bounds
 from nonsmooth.collision.broad_phase import BroadPhase
 from nonsmooth.collision.contacts import Contacts, Floats, Indices
 from nonsmooth.collision.crossings import tell_of_crossings
-from nonsmooth.collision.kernels.covering import Course
-from nonsmooth.collision.kernels.fast_pairs import any_fast, followed
+from nonsmooth.collision.kernels import placement
+from nonsmooth.collision.kernels.broad_phase import drop_ignored
+from nonsmooth.collision.kernels.closed_forms.pairs import Motion
+from nonsmooth.collision.kernels.motion.covering import Course
+from nonsmooth.collision.kernels.motion.fast_pairs import any_fast, followed
 from nonsmooth.collision.narrow_phase import NarrowPhase
 from nonsmooth.collision.seams import Seams, has_seams
 from nonsmooth.collision.withheld import Withheld, led_bodies

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.collision.contacts import Floats
-from nonsmooth.collision.kernels.solids import CELLS_ACROSS, Hulls
+from nonsmooth.collision.kernels.directions.solids import CELLS_ACROSS, Hulls
 
 Numbers = NDArray[np.int64]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from nonsmooth.collision import _matching_kernels as kernels
 from nonsmooth.collision.contacts import Contacts, Floats
+from nonsmooth.collision.kernels import matching as kernels
 from nonsmooth.errors import ProblemError
 
 

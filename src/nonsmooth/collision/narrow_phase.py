@@ -7,22 +7,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth._packed import Packed
-from nonsmooth.collision import _narrow_kernels as narrow
+from nonsmooth._support.packed import Packed
 from nonsmooth.collision.contacts import Contacts, Floats, Indices, Rooms
 from nonsmooth.collision.inner_radius import inner_radii
-from nonsmooth.collision.kernels import covering, ray_trees, rays, trees
-from nonsmooth.collision.kernels.mesh_work import make_work as mesh_work
-from nonsmooth.collision.kernels.nearest import nearest
-from nonsmooth.collision.kernels.solids import Solid
-from nonsmooth.collision.kernels.support_features import ManifoldWork
-from nonsmooth.collision.kernels.support_features import make_work as manifold_work
-from nonsmooth.collision.kernels.surface_nearest import make_work as nearest_work
-from nonsmooth.collision.kernels.surface_rays import cast_on_surfaces
-from nonsmooth.collision.kernels.surface_touching import touch_surfaces
-from nonsmooth.collision.kernels.touching import touch_solids
-from nonsmooth.collision.kernels.work import Work as SeparationWork
-from nonsmooth.collision.kernels.work import make_work as separation_work
+from nonsmooth.collision.kernels.closed_forms import pairs as narrow
+from nonsmooth.collision.kernels.directions.nearest import nearest
+from nonsmooth.collision.kernels.directions.solids import Solid
+from nonsmooth.collision.kernels.directions.work import Work as SeparationWork
+from nonsmooth.collision.kernels.directions.work import make_work as separation_work
+from nonsmooth.collision.kernels.manifolds.support_features import ManifoldWork
+from nonsmooth.collision.kernels.manifolds.support_features import make_work as manifold_work
+from nonsmooth.collision.kernels.manifolds.touching import touch_solids
+from nonsmooth.collision.kernels.motion import covering
+from nonsmooth.collision.kernels.rays import solids as rays
+from nonsmooth.collision.kernels.rays import trees as ray_trees
+from nonsmooth.collision.kernels.rays.surfaces import cast_on_surfaces
+from nonsmooth.collision.kernels.surfaces import trees
+from nonsmooth.collision.kernels.surfaces.nearest import make_work as nearest_work
+from nonsmooth.collision.kernels.surfaces.touching import touch_surfaces
+from nonsmooth.collision.kernels.surfaces.work import make_work as mesh_work
 from nonsmooth.collision.pieces import pieces_of
 from nonsmooth.collision.withheld import SWEPT, Withheld
 from nonsmooth.model.materials import PairTable

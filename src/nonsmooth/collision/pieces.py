@@ -11,9 +11,9 @@ from scipy.spatial import QhullError
 
 from nonsmooth.collision import hulls, surfaces
 from nonsmooth.collision.contacts import Floats, Indices
-from nonsmooth.collision.kernels.solids import Hulls
-from nonsmooth.collision.kernels.surface_arrays import Meshes
-from nonsmooth.collision.kernels.surface_touching import Outlines
+from nonsmooth.collision.kernels.directions.solids import Hulls
+from nonsmooth.collision.kernels.surfaces.arrays import Meshes
+from nonsmooth.collision.kernels.surfaces.touching import Outlines
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import CONVEX_HULL, HEIGHT_FIELD, MESH, ConvexHull, HeightField, Mesh
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nonsmooth.collision import _placement_kernels as placement
 from nonsmooth.collision.bounds import local_bounds
 from nonsmooth.collision.closest import Closest, Nearest, Placed
+from nonsmooth.collision.kernels import placement
 from nonsmooth.collision.narrow_phase import NarrowPhase
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.collision._narrow_kernels import Output
 from nonsmooth.collision.contacts import Contacts, Floats
 from nonsmooth.collision.kernels import seams as kernels
+from nonsmooth.collision.kernels.closed_forms.pairs import Output
 from nonsmooth.collision.narrow_phase import NarrowPhase
 from nonsmooth.collision.withheld import SEAM, Withheld
 from nonsmooth.model.shape_table import ShapeTable

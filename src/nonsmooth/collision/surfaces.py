@@ -10,9 +10,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from nonsmooth.collision.contacts import Floats
-from nonsmooth.collision.kernels import trees
-from nonsmooth.collision.kernels.self_intersections import find_crossing
-from nonsmooth.collision.kernels.surface_arrays import (
+from nonsmooth.collision.kernels.surfaces import trees
+from nonsmooth.collision.kernels.surfaces.arrays import (
     BORDER,
     CONCAVE,
     CONVEX,
@@ -22,6 +21,7 @@ from nonsmooth.collision.kernels.surface_arrays import (
     RIM_VERTEX,
     Meshes,
 )
+from nonsmooth.collision.kernels.surfaces.self_intersections import find_crossing
 from nonsmooth.errors import ProblemError
 
 Numbers = NDArray[np.integer]
@@ -274,7 +274,7 @@ def _patch_normals(
 def _flags(
     triangles: NDArray[np.int32], beside: NDArray[np.int32], kinds: NDArray[np.int64], vertices: int
 ) -> NDArray[np.uint16]:
-    """The bits of each triangle, see `surface_arrays`."""
+    """The bits of each triangle, see `kernels.surfaces.arrays`."""
     flags = np.zeros(len(triangles), dtype=np.int64)
     number = np.arange(len(triangles))
     sharp = (kinds == CONVEX) | (kinds == BORDER)

@@ -9,20 +9,21 @@ print(solution.certificate)
 
 from __future__ import annotations
 
-from nonsmooth.complementarity import conditions, library
-from nonsmooth.complementarity.auto import Auto
+from nonsmooth.complementarity import library
 from nonsmooth.complementarity.base import Goal, Run, Solver
-from nonsmooth.complementarity.bounded_minimiser import BoundedMinimiser
-from nonsmooth.complementarity.box_trust_region import BoxTrustRegion
 from nonsmooth.complementarity.certificate import Certificate, certify
 from nonsmooth.complementarity.jacobians import check_jacobian
-from nonsmooth.complementarity.lemke import Lemke
 from nonsmooth.complementarity.problem import LCP, MCP, MNCP
-from nonsmooth.complementarity.projected_gauss_seidel import ProjectedGaussSeidel
-from nonsmooth.complementarity.semismooth_newton import SemismoothNewton
 from nonsmooth.complementarity.solution import Solution, SolveError, Statistics
 from nonsmooth.complementarity.solve import solve
+from nonsmooth.complementarity.solvers.auto import Auto
+from nonsmooth.complementarity.solvers.bounded_minimiser import BoundedMinimiser
+from nonsmooth.complementarity.solvers.box_trust_region import BoxTrustRegion
+from nonsmooth.complementarity.solvers.lemke import Lemke
+from nonsmooth.complementarity.solvers.projected_gauss_seidel import ProjectedGaussSeidel
+from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.complementarity.status import Status
+from nonsmooth.complementarity.theory import conditions
 from nonsmooth.errors import OptionError
 
 REGISTRY: dict[str, type[Solver]] = {

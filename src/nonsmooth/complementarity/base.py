@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from nonsmooth._kernel_clock import work_seconds
-from nonsmooth._options import positive, whole
+from nonsmooth._support.kernel_clock import work_seconds
+from nonsmooth._support.options import positive, whole
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import MissingPackageError, UnsupportedError

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from nonsmooth.complementarity._colouring_kernels import colour_columns
+from nonsmooth.complementarity.kernels.colouring import colour_columns
 from nonsmooth.errors import MissingPackageError, OptionError, ProblemError
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from nonsmooth.complementarity import _quadratic_box_kernels as kernels
-from nonsmooth.complementarity._quadratic_box_kernels import SparseRows
+from nonsmooth.complementarity.kernels import quadratic_box as kernels
+from nonsmooth.complementarity.kernels.quadratic_box import SparseRows
 
 Floats = NDArray[np.float64]
 

@@ -20,8 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from nonsmooth.complementarity._quadratic_box_kernels import SparseRows, transposed_product
 from nonsmooth.complementarity.base import Evaluations
+from nonsmooth.complementarity.kernels.quadratic_box import SparseRows, transposed_product
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.quadratic_on_box import rows_of
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nonsmooth._kernel_clock import work_seconds
+from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth.complementarity.base import Goal, Run, Solver
 from nonsmooth.complementarity.certificate import residual_of
 from nonsmooth.complementarity.problem import MCP
@@ -50,7 +50,7 @@ def solve(
         A `Solution` whose certificate is recomputed from the problem.
     """
     if solver is None:
-        from nonsmooth.complementarity.auto import Auto
+        from nonsmooth.complementarity.solvers.auto import Auto
 
         solver = Auto()
     _check_arguments(problem, solver)

@@ -1,14 +1,14 @@
 """Files: problems (own, FCLib's, Siconos'), recorded runs and checkpoints in HDF5, scenes in TOML."""
 
-from nonsmooth.io._joint_constants import RecordedJoints
-from nonsmooth.io.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from nonsmooth.io.fclib import FclibFile, FclibInfo, FclibState, read_fclib, write_fclib
-from nonsmooth.io.problem_file import read_initial, read_problem, write_problem
-from nonsmooth.io.recording import Recording
-from nonsmooth.io.scene_file import Scene, read_scene
-from nonsmooth.io.siconos_text import read_siconos, write_siconos
-from nonsmooth.io.trajectory import RecordedContacts, RecordedFrame, RecordedReactions, Trajectory
-from nonsmooth.io.writer import Writer
+from nonsmooth.io.problems.fclib import FclibFile, FclibInfo, FclibState, read_fclib, write_fclib
+from nonsmooth.io.problems.native import read_initial, read_problem, write_problem
+from nonsmooth.io.problems.siconos import read_siconos, write_siconos
+from nonsmooth.io.runs.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from nonsmooth.io.runs.joint_constants import RecordedJoints
+from nonsmooth.io.runs.recording import Recording
+from nonsmooth.io.runs.trajectory import RecordedContacts, RecordedFrame, RecordedReactions, Trajectory
+from nonsmooth.io.runs.writer import Writer
+from nonsmooth.io.scenes.scene_file import Scene, read_scene
 
 __all__ = [
     "Checkpoint",

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
-from nonsmooth.model._rows import Rows
+from nonsmooth.model.growing_table import Rows
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import Primitive
 

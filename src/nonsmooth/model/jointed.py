@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from nonsmooth.errors import ProblemError
 from nonsmooth.model.bodies import Bodies
-from nonsmooth.model.joints import elements
+from nonsmooth.model.joints import drivers_and_motors
 from nonsmooth.model.joints.base import Joint
-from nonsmooth.model.joints.container import Joints
-from nonsmooth.model.joints.elements import OfTime
+from nonsmooth.model.joints.drivers_and_motors import OfTime
+from nonsmooth.model.joints.joint_set import Joints
 from nonsmooth.model.joints.motions import Motion
 
 Integers = NDArray[np.int64]
@@ -67,7 +67,7 @@ class Jointed(Bodies):
             coordinate: which one, where the joint has several.
         """
         index, name = self._choose(joint, coordinate)
-        self._joints.add_element(elements.Driver(index, name, motion), self)
+        self._joints.add_element(drivers_and_motors.Driver(index, name, motion), self)
 
     def add_motor(
         self,
@@ -96,11 +96,11 @@ class Jointed(Bodies):
                 raise ProblemError(
                     f"{label} has a force, which needs no limit: leave out limit, or give speed"
                 )
-            self._joints.add_element(elements.ForceMotor(index, name, force), self)
+            self._joints.add_element(drivers_and_motors.ForceMotor(index, name, force), self)
         elif speed is not None:
             if limit is None:
                 raise ProblemError(f"{label} needs a limit for its force: give limit=, which may be math.inf")
-            self._joints.add_element(elements.SpeedMotor(index, name, speed, limit), self)
+            self._joints.add_element(drivers_and_motors.SpeedMotor(index, name, speed, limit), self)
 
     def add_spring(
         self,
@@ -121,7 +121,7 @@ class Jointed(Bodies):
             coordinate: which one, where the joint has several.
         """
         index, name = self._choose(joint, coordinate)
-        self._joints.add_element(elements.Spring(index, name, stiffness, damping, rest), self)
+        self._joints.add_element(drivers_and_motors.Spring(index, name, stiffness, damping, rest), self)
 
     def add_limit(
         self,
@@ -136,7 +136,7 @@ class Jointed(Bodies):
         A rope is a `Strut` with an upper limit. `coordinate` says which one, where the joint has several.
         """
         index, name = self._choose(joint, coordinate)
-        self._joints.add_element(elements.Limit(index, name, lower, upper), self)
+        self._joints.add_element(drivers_and_motors.Limit(index, name, lower, upper), self)
 
     def add_joint_friction(self, joint: int | str, bound: float, *, coordinate: str | None = None) -> None:
         """Let dry friction of at most `bound`, N on a length or N·m on an angle, resist a joint's motion.
@@ -144,7 +144,7 @@ class Jointed(Bodies):
         `coordinate` says which one, where the joint has several.
         """
         index, name = self._choose(joint, coordinate)
-        self._joints.add_element(elements.Friction(index, name, bound), self)
+        self._joints.add_element(drivers_and_motors.Friction(index, name, bound), self)
 
     def _choose(self, joint: int | str, coordinate: str | None) -> tuple[int, str]:
         """Return the index of a joint and the name of one of its coordinates."""

@@ -19,7 +19,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nonsmooth._notes import tell
+from nonsmooth._support.notes import tell
 from nonsmooth.errors import GeometryWarning, ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model import quaternions, shapes

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.problem import _residual_kernels as kernels
 from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.problem.kernels import residuals as kernels
 from nonsmooth.problem.momentum import momentum_error
 
 Floats = NDArray[np.float64]

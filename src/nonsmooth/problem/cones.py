@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.errors import ProblemError
-from nonsmooth.problem import _cone_kernels as kernels
+from nonsmooth.problem.kernels import cones as kernels
 
 Floats = NDArray[np.float64]
 

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.errors import ProblemError
-from nonsmooth.problem import _body_rows as by_body
-from nonsmooth.problem import _checks as check
+from nonsmooth.problem import blocks_by_body as by_body
+from nonsmooth.problem import checks as check
 from nonsmooth.problem import mass as masses
-from nonsmooth.problem._residual_kernels import Cones, block_weights
+from nonsmooth.problem.kernels.residuals import Cones, block_weights
 from nonsmooth.problem.laws import COULOMB, Law
 from nonsmooth.problem.layout import Layout
 from nonsmooth.problem.momentum import generalised_impulse, velocity_after

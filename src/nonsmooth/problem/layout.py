@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.problem._residual_kernels import BOUNDED, JOINT
+from nonsmooth.problem.kernels.residuals import BOUNDED, JOINT
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, onenormest, splu
 
 from nonsmooth.errors import ProblemError
-from nonsmooth.problem import _mass_kernels as kernels
+from nonsmooth.problem.kernels import mass as kernels
 
 Floats = NDArray[np.float64]
 

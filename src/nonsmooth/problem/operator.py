@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from nonsmooth.problem import _operator_kernels as kernels
-from nonsmooth.problem._operator_kernels import BlockSparse, Factored
+from nonsmooth.problem.kernels import operator as kernels
+from nonsmooth.problem.kernels.operator import BlockSparse, Factored
 from nonsmooth.problem.layout import Layout
 from nonsmooth.problem.mass import BodyMass, MatrixMass
 

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.problem import _residual_kernels as kernels
-from nonsmooth.problem._residual_kernels import Cones
+from nonsmooth.problem.kernels import residuals as kernels
+from nonsmooth.problem.kernels.residuals import Cones
 
 Floats = NDArray[np.float64]
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.errors import ProblemError
-from nonsmooth.problem import _siconos_kernels as kernels
 from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.problem.kernels import siconos as kernels
 from nonsmooth.problem.momentum import generalised_impulse, velocity_after
 
 Floats = NDArray[np.float64]

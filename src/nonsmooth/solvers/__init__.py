@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nonsmooth.errors import OptionError
 from nonsmooth.solvers.admm import ADMM
+from nonsmooth.solvers.analysis.minimum_norm import minimum_norm
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.augmented_lagrangian import AugmentedLagrangian
 from nonsmooth.solvers.auto import Auto
@@ -13,14 +14,13 @@ from nonsmooth.solvers.fixed_point import FixedPoint
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.interior_point import InteriorPoint
 from nonsmooth.solvers.lemke import Lemke
-from nonsmooth.solvers.minimum_norm import minimum_norm
 from nonsmooth.solvers.newton import Newton
-from nonsmooth.solvers.prox import JORProx, SORProx
-from nonsmooth.solvers.proximal import Proximal
+from nonsmooth.solvers.projection_iterations import JORProx, SORProx
+from nonsmooth.solvers.proximal_point import Proximal
 from nonsmooth.solvers.solution import History, Solution, SolveError, Statistics
 from nonsmooth.solvers.solve import solve
 from nonsmooth.solvers.status import Status
-from nonsmooth.solvers.velocity_prox import VelocityProx
+from nonsmooth.solvers.velocity_equations import VelocityProx
 
 REGISTRY: dict[str, type[Solver]] = {
     solver.name: solver

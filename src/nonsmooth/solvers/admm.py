@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
-from nonsmooth._options import choice, positive, whole
+from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import OptionError, UnsupportedError
-from nonsmooth.problem._operator_kernels import Factored
-from nonsmooth.problem._residual_kernels import JOINT
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers import _admm_kernels as kernels
+from nonsmooth.problem.kernels.operator import Factored
+from nonsmooth.problem.kernels.residuals import JOINT
 from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.kernels import admm as kernels
+from nonsmooth.solvers.parts.stacks import band_of
 from nonsmooth.solvers.status import Status
-from nonsmooth.solvers.tower import band_of
 
 Floats = NDArray[np.float64]
 

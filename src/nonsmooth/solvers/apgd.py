@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth._options import choice
+from nonsmooth._support.options import choice
 from nonsmooth.errors import OptionError
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers import _apgd_kernels as kernels
-from nonsmooth.solvers._joint_block_kernels import hold_at
 from nonsmooth.solvers.base import Goal, Run, Solver
-from nonsmooth.solvers.joint_block import joint_block
+from nonsmooth.solvers.kernels import apgd as kernels
+from nonsmooth.solvers.kernels.joint_block import hold_at
+from nonsmooth.solvers.parts.joint_block import joint_block
 
 Floats = NDArray[np.float64]
 

@@ -17,12 +17,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth._options import choice, positive, whole
+from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem.cones import project_box, project_cone, regularised_friction, regularised_normal
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Goal, Run
-from nonsmooth.solvers.factors import FactorSolver
+from nonsmooth.solvers.parts.relaxation_factors import FactorSolver
 from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]

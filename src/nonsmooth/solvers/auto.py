@@ -17,17 +17,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth._options import whole
+from nonsmooth._support.options import whole
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.admm import ADMM
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.base import Goal, Run, Solver
-from nonsmooth.solvers.dash import Dash, dash
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
-from nonsmooth.solvers.joint_block import too_many_joints
 from nonsmooth.solvers.lemke import Lemke, lemke_unknowns
-from nonsmooth.solvers.proximal import Proximal
-from nonsmooth.solvers.tower import is_tower
+from nonsmooth.solvers.parts.first_sweeps import Dash, dash
+from nonsmooth.solvers.parts.joint_block import too_many_joints
+from nonsmooth.solvers.parts.stacks import is_tower
+from nonsmooth.solvers.proximal_point import Proximal
 
 Floats = NDArray[np.float64]
 

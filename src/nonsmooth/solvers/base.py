@@ -10,13 +10,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth._kernel_clock import work_seconds
-from nonsmooth._options import choice, positive, whole
+from nonsmooth._support.kernel_clock import work_seconds
+from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem.certificate import residual_of
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.siconos_error import siconos_error_of_blocks
-from nonsmooth.solvers.dash import Dash
+from nonsmooth.solvers.parts.first_sweeps import Dash
 from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]

@@ -10,17 +10,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from nonsmooth._options import choice, whole
+from nonsmooth._support.options import choice, whole
 from nonsmooth.complementarity.base import Goal as PointGoal
 from nonsmooth.complementarity.problem import MCP
-from nonsmooth.complementarity.semismooth_newton import SemismoothNewton
+from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.complementarity.status import Status as PointStatus
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem.certificate import residual_of
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers import _path
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
+from nonsmooth.solvers.parts import path
 from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]
@@ -91,7 +91,7 @@ class EquationsOfMotion(Solver):
                 "gauss-seidel, or raise largest and have patience"
             )
         if self.backend == "path":
-            _path.require()
+            path.require()
 
     def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
         """Start on a problem."""
@@ -140,7 +140,7 @@ class MotionSystem:
         disk = np.full(len(self._s), 0.5)
         return np.concatenate([-momentum, bias[self._normal], bias[self._tangent], disk, bias[self._joint]])
 
-    def _coefficients(self, mass: sp.csr_array) -> tuple[sp.csr_array, _path.Products]:
+    def _coefficients(self, mass: sp.csr_array) -> tuple[sp.csr_array, path.Products]:
         """A, and (row, i, j, b) of every term b z_i z_j."""
         masses, jacobian = mass.tocoo(), self.problem.row_matrix().tocoo()
         to, by = masses.coords
@@ -318,7 +318,7 @@ class _PathRun(_MotionRun):
     def advance(self, count: int, stop: float) -> int:
         system = self.system
         limit = self.goal.max_iterations or EquationsOfMotion.default_iterations
-        answer = _path.solve(
+        answer = path.solve(
             system.linear, system.constant, system.products, system.mcp.lower, system.mcp.upper, self.point,
             max(0.01 * self.goal.tolerance, 1e-14), limit, self.time_left(),
         )  # fmt: skip

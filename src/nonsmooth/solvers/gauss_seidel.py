@@ -9,17 +9,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth._options import choice, positive, whole
+from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import OptionError, UnsupportedError
-from nonsmooth.problem import _operator_kernels as operator_kernels
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers import _gauss_seidel_kernels as kernels
-from nonsmooth.solvers._gauss_seidel_kernels import Point
-from nonsmooth.solvers._joint_block_kernels import JointBlock
+from nonsmooth.problem.kernels import operator as operator_kernels
 from nonsmooth.solvers.base import Goal, Run, Solver
-from nonsmooth.solvers.coloured import ColouredRun
-from nonsmooth.solvers.joint_block import MOST_ALONE, joint_block
-from nonsmooth.solvers.local_blocks import local_blocks
+from nonsmooth.solvers.kernels import gauss_seidel as kernels
+from nonsmooth.solvers.kernels.gauss_seidel import Point
+from nonsmooth.solvers.kernels.joint_block import JointBlock
+from nonsmooth.solvers.parts.coloured import ColouredRun
+from nonsmooth.solvers.parts.joint_block import MOST_ALONE, joint_block
+from nonsmooth.solvers.parts.local_blocks import local_blocks
 from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]

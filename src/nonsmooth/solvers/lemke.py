@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth._options import whole
-from nonsmooth.complementarity import _lemke_kernels as kernels
+from nonsmooth._support.options import whole
+from nonsmooth.complementarity.kernels import lemke as kernels
 from nonsmooth.errors import UnsupportedError
-from nonsmooth.problem._residual_kernels import JOINT
 from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.problem.kernels.residuals import JOINT
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.status import Status
 

@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth._options import choice, positive, whole
+from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
-from nonsmooth.solvers.semismooth import FORMULATIONS, Equations
+from nonsmooth.solvers.parts.semismooth import FORMULATIONS, Equations
 from nonsmooth.solvers.status import Status
 
 Floats = NDArray[np.float64]

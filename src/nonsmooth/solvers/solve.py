@@ -15,12 +15,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nonsmooth._kernel_clock import work_seconds
+from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.momentum import balance_is_certain, momentum_error
+from nonsmooth.solvers.analysis.contradicting_joints import joints_contradict
 from nonsmooth.solvers.base import Goal, Run, Solver
-from nonsmooth.solvers.feasibility import joints_contradict
 from nonsmooth.solvers.solution import History, Solution, SolveError, Statistics
 from nonsmooth.solvers.status import Status
 

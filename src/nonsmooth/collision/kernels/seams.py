@@ -8,9 +8,8 @@ of both shapes' `level` counts as flush. The certificate looks at the same condi
 functions.
 """
 
-from nonsmooth._jit import inlined_kernel, kernel
-from nonsmooth.collision.kernels.placing import KIND, PIECE, solid_of
-from nonsmooth.collision.kernels.solids import (
+from nonsmooth._support.jit import inlined_kernel, kernel
+from nonsmooth.collision.kernels.directions.solids import (
     BOX,
     CONVEX_HULL,
     HALF_SPACE,
@@ -20,6 +19,7 @@ from nonsmooth.collision.kernels.solids import (
     support,
     to_local,
 )
+from nonsmooth.collision.kernels.motion.placing import KIND, PIECE, solid_of
 
 _WAYS = 0.995  # cosine between normals of which one is another way, not the same one with a tilt
 _FACE = 1e-12  # by how much the cosine between a contact's normal and that of a face may miss one

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from nonsmooth._options import whole
+from nonsmooth._support.options import whole
 from nonsmooth.complementarity.library.entry import NamedProblem
 from nonsmooth.complementarity.problem import LCP
 

@@ -1,12 +1,11 @@
 """Joints between bodies, and drivers, motors, springs, limits and friction on their coordinates."""
 
 from nonsmooth.model.joints.base import Joint
-from nonsmooth.model.joints.container import Joints
+from nonsmooth.model.joints.distance_joints import Distance, Strut
 from nonsmooth.model.joints.evaluation import Evaluation, evaluated
 from nonsmooth.model.joints.gears import Coupling, Gear
-from nonsmooth.model.joints.lines import Distance, Strut
-from nonsmooth.model.joints.motions import Function, Motion, Ramp, Sine, Smooth
-from nonsmooth.model.joints.pairs import (
+from nonsmooth.model.joints.joint_set import Joints
+from nonsmooth.model.joints.kinematic_pairs import (
     Cylindrical,
     Fixed,
     Planar,
@@ -18,6 +17,7 @@ from nonsmooth.model.joints.pairs import (
     Spherical,
     Universal,
 )
+from nonsmooth.model.joints.motions import Function, Motion, Ramp, Sine, Smooth
 from nonsmooth.model.joints.table import BILATERAL, BOUNDED, LIMIT, JointTable
 
 __all__ = [

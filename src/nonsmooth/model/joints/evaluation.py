@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.model.bodies import Bodies
-from nonsmooth.model.joints import _row_kernels as kernels
+from nonsmooth.model.joints.kernels import rows as kernels
 
 Floats = NDArray[np.float64]
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.model import checks as check
-from nonsmooth.model._rows import Rows
 from nonsmooth.model.bodies import Bodies
-from nonsmooth.model.joints import _row_kernels as kernels
+from nonsmooth.model.growing_table import Rows
 from nonsmooth.model.joints.evaluation import Evaluation
+from nonsmooth.model.joints.kernels import rows as kernels
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

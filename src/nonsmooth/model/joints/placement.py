@@ -13,7 +13,7 @@ from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model import quaternions
 from nonsmooth.model.bodies import Bodies
-from nonsmooth.model.joints import _row_kernels as kernels
+from nonsmooth.model.joints.kernels import rows as kernels
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class Row:
     """One row of a joint or one of its coordinates.
 
     Args:
-        kind: one of the kinds of `_row_kernels`.
+        kind: one of the kinds of `kernels.rows`.
         anchor: (2, 3) in m, in the frames of A and B.
         direction: (4, 3) unit vectors, two of A and two of B.
         factor: two numbers, whose meaning depends on the kind.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.model import checks as check
-from nonsmooth.model.joints._row_kernels import RowTable
+from nonsmooth.model.joints.kernels.rows import RowTable
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -37,7 +37,7 @@ class JointTable:
     A positive λ pushes the row's value up. All arrays are read-only.
 
     Args:
-        rows: what `evaluate` of `_row_kernels` needs.
+        rows: what `evaluate` of `kernels.rows` needs.
         joint: (r,) index of the row's joint.
         role: (r,) BILATERAL, LIMIT or BOUNDED.
         on_velocity: (r,) where only the rate is prescribed: motors with a speed, and dry friction.

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from nonsmooth.model import _polyhedra as polyhedra
 from nonsmooth.model import checks as check
+from nonsmooth.model import polyhedra
 from nonsmooth.model.shapes.base import MassProperties, Quadruple, Rounded, bound, counted, set_frozen
 from nonsmooth.model.shapes.rounded_polyhedra import rounded_moments, rounded_surface
 from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, Faces, Floats, TriangleMesh

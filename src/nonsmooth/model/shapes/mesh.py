@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.errors import ProblemError
-from nonsmooth.model import _polyhedra as polyhedra
 from nonsmooth.model import checks as check
+from nonsmooth.model import polyhedra
 from nonsmooth.model.shapes.base import MassProperties, Primitive, Quadruple, counted, set_frozen
 from nonsmooth.model.shapes.convex_hull import bound_of_points
 from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, Faces, Floats, TriangleMesh

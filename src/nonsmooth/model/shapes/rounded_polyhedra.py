@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.model import _polyhedra as polyhedra
+from nonsmooth.model import polyhedra
 from nonsmooth.model.shapes.surfaces import Faces, Floats, TriangleMesh, sphere_mesh, subdivisions_for
 
 

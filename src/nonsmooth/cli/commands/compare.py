@@ -1,0 +1,149 @@
+"""`nonsmooth compare`: several solvers on one problem, one table and one convergence plot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from nonsmooth.cli.errors import advice
+from nonsmooth.cli.parts import (
+    AsJson,
+    IterationLimit,
+    OtherLaw,
+    ProblemName,
+    TimeLimit,
+    WantedResidual,
+    check_target,
+    compile_notice,
+    examples,
+)
+from nonsmooth.cli.problem import find_problem
+from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
+from nonsmooth.errors import MissingPackageError, OptionError, UnsupportedError
+
+if TYPE_CHECKING:
+    from nonsmooth.cli.terminal.comparison import Attempt
+    from nonsmooth.problem import ContactProblem
+    from nonsmooth.solvers import Solution, Solver
+
+COMPARE_EXAMPLES = examples(
+    ("nonsmooth compare cube-glides", "every solver that there is"),
+    ("nonsmooth compare cube-glides --solvers newton,apgd,eom", "three of them"),
+    ("nonsmooth compare block.h5 --solvers auto,admm -o block.png", "with a plot"),
+    ("nonsmooth compare cube-glides --solvers newton:warm_sweeps=0,newton", "options"),
+)
+
+
+def compare(
+    problem: ProblemName,
+    solvers: Annotated[
+        str,
+        typer.Option(
+            "--solvers",
+            metavar="A,B,C",
+            help="Names with commas between them, or all; options as NAME:key=value.",
+        ),
+    ] = "all",
+    law: OtherLaw = None,
+    tolerance: WantedResidual = 1e-8,
+    max_iterations: IterationLimit = None,
+    time_limit: TimeLimit = 60.0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE.png", help="Draw residuals over iterations and over time."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Solve one contact problem by several solvers and set them side by side.
+
+    Each solver is called twice, first to compile its kernels; with -o once more, to
+    record every iteration; it has 60 s each time unless --time-limit says otherwise. One that cannot take the
+    problem is listed with the reason.
+
+    Exit code 0 if one of them reached the tolerance, 2 if none did.
+    """
+    from nonsmooth._support.words import counted
+    from nonsmooth.cli.terminal.comparison import attempt_report, attempts_as_json, attempts_figure
+    from nonsmooth.cli.terminal.plots import FORMATS
+
+    check_target(output)
+    if output is not None and output.suffix.lower() not in FORMATS:
+        raise OptionError(f"--output {output}: the name must end in one of {', '.join(FORMATS)}")
+    methods = _methods(solvers)
+    name, summary, question = find_problem(problem)
+    if law is not None:
+        question = question.with_law(law)
+    limits = _Limits(tolerance, max_iterations, time_limit)
+    attempts: list[Attempt] = []
+    with compile_notice(), progress_bar("compare") as progress:
+        for label, method in methods:
+            progress(len(attempts), len(methods), label)
+            attempts.append(_attempt(label, method, question, limits, output is not None))
+    if as_json:
+        found = attempts_as_json(name, question, attempts, tolerance)
+        typer.echo(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        OUT.print(Text.assemble((name, "bold"), f": {summary}" if summary else ""), soft_wrap=True)
+        size = f"{counted(question.contacts, 'contact')}, {counted(question.joint_rows, 'joint row')}"
+        OUT.print(f"{size}, law {question.law}, tolerance {tolerance:g}\n")
+        OUT.print(attempt_report(attempts))
+    if output is not None:
+        attempts_figure(name, question, attempts, tolerance).savefig(output)
+        (ERR if as_json else OUT).print(f"Convergence drawn in {output}", soft_wrap=True)
+    if not any(attempt.solved for attempt in attempts):
+        raise typer.Exit(2)
+
+
+class _Limits:
+    """What every solver is asked for."""
+
+    def __init__(self, tolerance: float, max_iterations: int | None, time_limit: float) -> None:
+        from nonsmooth.solvers import Goal
+
+        Goal(tolerance, max_iterations, time_limit)  # refuses wrong values before any work
+        self.tolerance, self.max_iterations, self.time_limit = tolerance, max_iterations, time_limit
+
+    def solve(self, problem: ContactProblem, solver: Solver, record: bool = False) -> Solution:
+        """Solve within the limits and return what was found."""
+        from nonsmooth.solvers import solve
+
+        return solve(
+            problem, solver, tolerance=self.tolerance, max_iterations=self.max_iterations,
+            time_limit=self.time_limit, record=record, throw=False,
+        )  # fmt: skip
+
+
+def _methods(text: str) -> list[tuple[str, Solver]]:
+    """Solvers by the words of --solvers, each with the word that it was given by."""
+    from nonsmooth.cli.solver import solver_with
+    from nonsmooth.solvers import REGISTRY
+
+    words = list(REGISTRY) if text.strip() == "all" else [word.strip() for word in text.split(",")]
+    parts = [word.split(":") for word in words]
+    for name, *_ in parts:
+        if name not in REGISTRY:
+            raise OptionError(f"there is no solver {name!r}: {advice(name, list(REGISTRY))}")
+    if len(set(words)) < len(words):
+        twice = next(word for word in words if words.count(word) > 1)
+        raise OptionError(f"--solvers names {twice} twice: name it once")
+    return [(word, solver_with(name, pairs)) for word, (name, *pairs) in zip(words, parts, strict=True)]
+
+
+def _attempt(label: str, solver: Solver, problem: ContactProblem, limits: _Limits, record: bool) -> Attempt:
+    from nonsmooth.cli.terminal.comparison import Attempt
+    from nonsmooth.solvers import solve
+
+    try:
+        for recording in (False, True)[: 1 + record]:  # compiles what is needed
+            solve(problem, solver, max_iterations=1, record=recording, throw=False)
+        solution = limits.solve(problem, solver)
+        recorded = limits.solve(problem, solver, record=True) if record else None
+    except (UnsupportedError, MissingPackageError, OptionError) as reason:
+        return Attempt(label, None, " ".join(str(reason).split()))
+    return Attempt(label, solution, recorded=recorded)

@@ -1,0 +1,198 @@
+"""The command `nonsmooth export`: a recorded run for ParaView, as tables, or one frame as glTF."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import nullcontext
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from nonsmooth.cli.errors import advice
+from nonsmooth.cli.parts import check_target, examples, number, whole_number
+from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
+from nonsmooth.errors import OptionError
+
+if TYPE_CHECKING:
+    from nonsmooth.io import Trajectory
+
+EXPORT_EXAMPLES = examples(
+    ("nonsmooth export f.h5 --vtk paraview", "then open paraview/*.pvd"),
+    ("nonsmooth export f.h5 --vtk paraview --from 1 --to 2 --every 5", "some frames"),
+    ("nonsmooth export f.h5 --csv tables", "frames, contacts, joints, steps"),
+    ("nonsmooth export f.h5 --parquet tables", "for pandas and others"),
+    ("nonsmooth export f.h5 --gltf end.glb --time 2.0", "one frame"),
+)
+
+_TARGETS = "--vtk DIR, --csv DIR, --parquet DIR or --gltf FILE.glb"
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5).")],
+    vtk: Annotated[
+        Path | None,
+        typer.Option("--vtk", metavar="DIR", help="Series for ParaView: bodies, surfaces, contacts, joints."),
+    ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv", metavar="DIR", help="Tables of bodies, frames, contacts, joints and steps as CSV."
+        ),
+    ] = None,
+    parquet: Annotated[
+        Path | None, typer.Option("--parquet", metavar="DIR", help="The same tables as Parquet.")
+    ] = None,
+    gltf: Annotated[
+        Path | None,
+        typer.Option("--gltf", metavar="FILE.glb", help="One frame as a three-dimensional scene."),
+    ] = None,
+    start: Annotated[
+        float | None,
+        typer.Option(
+            "--from", metavar="SECONDS", parser=number, help="First time.  [dim]\\[the beginning][/dim]"
+        ),
+    ] = None,
+    end: Annotated[
+        float | None,
+        typer.Option("--to", metavar="SECONDS", parser=number, help="Last time.  [dim]\\[the end][/dim]"),
+    ] = None,
+    every: Annotated[
+        int | None,
+        typer.Option(
+            "--every", metavar="FRAMES", parser=whole_number, help="One of so many frames.  [dim]\\[1][/dim]"
+        ),
+    ] = None,
+    surfaces: Annotated[
+        str | None,
+        typer.Option(
+            "--surfaces",
+            metavar="WHICH",
+            help="Shapes as triangles for --vtk: all, meshes (no spheres) or none.  [dim]\\[all][/dim]",
+        ),
+    ] = None,
+    time: Annotated[
+        float | None,
+        typer.Option(
+            "--time",
+            metavar="SECONDS",
+            parser=number,
+            help="Time of the frame for --gltf, the nearest there is.  [dim]\\[the last][/dim]",
+        ),
+    ] = None,
+    colour: Annotated[
+        str | None,
+        typer.Option(
+            "--colour", metavar="WHAT", help="For --gltf: body, speed or force.  [dim]\\[body][/dim]"
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", metavar="", help="Show no bar and no list.")] = False,
+) -> None:
+    """Write a recorded run for other programs: ParaView, tables, glTF.
+
+    An earlier export in the same folder is replaced. Ctrl-C keeps the frames that are done.
+    """
+    from nonsmooth.io import Trajectory
+    from nonsmooth.io.exports.selection import Selection
+    from nonsmooth.io.exports.tables import TableForm, check_parquet
+    from nonsmooth.view.exports.tables import export_tables
+    from nonsmooth.view.exports.vtk import SurfaceChoice, export_vtk
+
+    if vtk is csv is parquet is gltf is None:
+        raise OptionError(f"there is nothing to export {file} to: name one or more of {_TARGETS}")
+    series = vtk is not None or csv is not None or parquet is not None
+    _check_use("--vtk DIR", vtk is not None, {"--surfaces": surfaces})
+    _check_use("--vtk, --csv or --parquet", series, {"--from": start, "--to": end, "--every": every})
+    _check_use("--gltf FILE.glb", gltf is not None, {"--time": time, "--colour": colour})
+    _check_glb(gltf)
+    if parquet is not None:
+        check_parquet()
+    shapes = _choice("--surfaces", surfaces, SurfaceChoice, SurfaceChoice.ALL)
+    selection = Selection(
+        -math.inf if start is None else start, math.inf if end is None else end, 1 if every is None else every
+    )
+    with Trajectory(file) as trajectory:
+        writers: list[tuple[Path, Callable[..., list[Path]]]] = []
+        if vtk is not None:
+            writers.append((vtk, partial(export_vtk, trajectory, vtk, selection, surfaces=shapes)))
+        for folder, form in ((csv, TableForm.CSV), (parquet, TableForm.PARQUET)):
+            if folder is not None:
+                writers.append((folder, partial(export_tables, trajectory, folder, form, selection)))
+        targets = [*(folder for folder, _ in writers), *([] if gltf is None else [gltf])]
+        for number, (folder, write) in enumerate(writers):
+            _write_series(folder, write, quiet, targets[number + 1 :])
+        if gltf is not None:
+            _write_frame(trajectory, gltf, time, colour, quiet)
+
+
+def _write_series(folder: Path, write: Callable[..., list[Path]], quiet: bool, later: list[Path]) -> None:
+    """Write frame after frame with a bar, and say what there is then; `later` is still to be written."""
+    from nonsmooth._support.words import counted
+
+    reached = (0, 0)
+
+    def progress(done: int, total: int, what: str) -> None:
+        nonlocal reached
+        reached = done, total
+        move(done, total, what)
+
+    try:
+        with nullcontext(_no_bar) if quiet else progress_bar(f"{folder}") as move:
+            files = write(progress=progress)
+    except KeyboardInterrupt:
+        done, total = reached
+        what = f"{done} of {counted(total, 'frame')} kept in {folder}" if done else "no frame was written"
+        left = f"; nothing in {', '.join(map(str, later))}" if later else ""
+        ERR.print(f"Interrupted: {what}{left}.", soft_wrap=True)
+        raise typer.Exit(130) from None
+    if not quiet:
+        names = ", ".join(file.name for file in files)
+        OUT.print(f"{counted(reached[1], 'frame')} in {folder}: {names}", soft_wrap=True)
+
+
+def _no_bar(done: int, total: int, what: str) -> None:
+    """Show nothing."""
+
+
+def _write_frame(
+    trajectory: Trajectory, path: Path, time: float | None, colour: str | None, quiet: bool
+) -> None:
+    from nonsmooth.io.exports.selection import frame_nearest
+    from nonsmooth.view.drawing.colours import ColourBy
+    from nonsmooth.view.exports.gltf import export_gltf
+
+    by = _choice("--colour", colour, ColourBy, ColourBy.BODY)
+    times = trajectory.times
+    chosen = len(times) - 1 if time is None else frame_nearest(times, time)
+    export_gltf(trajectory, path, chosen, colour_by=by)
+    if not quiet:
+        OUT.print(f"Frame at t = {times[chosen]:.6g} s in {path}", soft_wrap=True)
+
+
+# ---- checks -----------------------------------------------------------------------------------------
+
+
+def _check_use(owner: str, there: bool, options: dict[str, object]) -> None:
+    """Refuse options of a target that is not named."""
+    for flag in (flag for flag, value in options.items() if value is not None and not there):
+        raise OptionError(f"{flag} is about {owner}: name such a target, or leave {flag} out")
+
+
+def _check_glb(path: Path | None) -> None:
+    if path is not None and path.suffix.lower() != ".glb":
+        raise OptionError(f"--gltf {path}: the name must end in .glb")
+    check_target(path)
+
+
+def _choice(flag: str, word: str | None, kind: type[Choice], default: Choice) -> Choice:
+    if word is None:
+        return default
+    valid = [str(value) for value in kind]
+    if word not in valid:
+        raise OptionError(f"{flag} {word}: {advice(word, valid)}")
+    return kind(word)

@@ -1,0 +1,135 @@
+"""The command `nonsmooth mcp`: solve a complementarity problem of the collection."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from nonsmooth.cli.errors import advice
+from nonsmooth.cli.parts import (
+    AsJson,
+    IterationLimit,
+    Method,
+    MethodOptions,
+    TimeLimit,
+    WantedResidual,
+    compile_notice,
+    examples,
+)
+from nonsmooth.cli.terminal.console import OUT
+from nonsmooth.errors import OptionError
+
+if TYPE_CHECKING:
+    from nonsmooth.complementarity import Solution
+    from nonsmooth.complementarity.library import NamedProblem
+
+MCP_EXAMPLES = examples(
+    ("nonsmooth mcp", "list the problems"),
+    ("nonsmooth mcp josephy", "the default solver"),
+    ("nonsmooth mcp kojshin --start ones --solver box-trust-region", "another start and method"),
+    ("nonsmooth mcp josephy --solver bounded-minimiser --option method=trf", "options"),
+    ("nonsmooth mcp obstacle --json", "for other programs"),
+)
+_MOST_SHOWN = 12
+"""Variables up to which the answer itself is shown."""
+
+
+def mcp(
+    name: Annotated[
+        str | None, typer.Argument(metavar="PROBLEM", help="Which one; lists them if left out.")
+    ] = None,
+    solver: Method = "auto",
+    option: MethodOptions = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--start", metavar="NAME", help="One of the problem's starts.  [dim]\\[the first][/dim]"
+        ),
+    ] = None,
+    tolerance: WantedResidual = 1e-8,
+    max_iterations: IterationLimit = None,
+    time_limit: TimeLimit = math.inf,
+    as_json: AsJson = False,
+) -> None:
+    """Solve a complementarity problem of the collection and print the answer's certificate.
+
+    Exit code 0 if it was solved to the tolerance, 2 if not.
+    """
+    from nonsmooth.cli.solver import built
+    from nonsmooth.cli.terminal.complementarity_tables import complementarity_report
+    from nonsmooth.complementarity import REGISTRY, Status, solve
+    from nonsmooth.complementarity.library import NAMED
+
+    if name is None:
+        list_complementarity()
+        return
+    if name not in NAMED:
+        raise OptionError(f"there is no complementarity problem {name!r}: {advice(name, list(NAMED))}")
+    known = NAMED[name]
+    first = start or next(iter(known.starts))
+    if first not in known.starts:
+        raise OptionError(f"{name} has no start {first!r}: {advice(first, list(known.starts))}")
+    with compile_notice():
+        solution = solve(
+            known.build(), built(REGISTRY, solver, option or []), tolerance=tolerance,
+            max_iterations=max_iterations, time_limit=time_limit, start=known.starts[first], throw=False,
+        )  # fmt: skip
+    if as_json:
+        answer = _as_json(known, first, solution, tolerance)
+        typer.echo(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        OUT.print(Text.assemble((name, "bold"), f": {known.summary}, from {first}"), soft_wrap=True)
+        OUT.print(complementarity_report(solution, tolerance, _MOST_SHOWN))
+        distance = known.distance(solution.point)
+        if not math.isnan(distance):
+            OUT.print(f"Largest difference from the known answer: {distance:.2e}")
+    if solution.status is not Status.SOLVED:
+        raise typer.Exit(2)
+
+
+def list_complementarity() -> None:
+    """Show the complementarity problems and the solvers for them."""
+    from nonsmooth.cli.terminal.tables import name_list
+    from nonsmooth.complementarity import REGISTRY
+    from nonsmooth.complementarity.library import NAMED
+
+    rows = [
+        (each.name, each.summary, f"{each.source}; --start {', '.join(each.starts)}")
+        for each in NAMED.values()
+    ]
+    OUT.print(name_list("Complementarity problems", rows))
+    solvers = [(each.name, each.summary, "") for each in REGISTRY.values()]
+    OUT.print(name_list("Solvers of complementarity problems", solvers))
+
+
+def _as_json(known: NamedProblem, start: str, solution: Solution, tolerance: float) -> dict[str, object]:
+    statistics, certificate = solution.statistics, solution.certificate
+    distance = known.distance(solution.point)
+
+    def finite(value: float) -> float | None:
+        return value if math.isfinite(value) else None  # JSON has no NaN
+
+    return {
+        "problem": known.name,
+        "start": start,
+        "solver": statistics.solver,
+        "status": str(solution.status),
+        "tolerance": tolerance,
+        "point": [finite(value) for value in solution.point.tolist()],
+        "certificate": {
+            name: finite(getattr(certificate, name))
+            for name in ("bounds", "signs", "complementarity", "natural_map")
+        },
+        "difference_from_known_answer": finite(distance),
+        "iterations": statistics.iterations,
+        "function_evaluations": statistics.function_evaluations,
+        "jacobian_evaluations": statistics.jacobian_evaluations,
+        "inner_iterations": statistics.inner_iterations,
+        "products": statistics.products,
+        "seconds": statistics.time,
+        "note": statistics.note,
+    }

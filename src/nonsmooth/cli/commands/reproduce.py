@@ -1,0 +1,124 @@
+"""The command `nonsmooth reproduce`: all experiments of the papers, and one report of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nonsmooth.cli.errors import advice
+from nonsmooth.cli.parts import compile_notice, examples
+from nonsmooth.cli.terminal.console import ERR, OUT
+from nonsmooth.errors import OptionError
+
+if TYPE_CHECKING:
+    from nonsmooth.cli.terminal.overall_bar import OverallBar
+    from nonsmooth.experiments.report import Outcome, Paper, Reproduction
+
+REPRODUCE_EXAMPLES = examples(
+    ("nonsmooth reproduce --quick", "all papers, coarser and faster"),
+    ("nonsmooth reproduce --paper studer --quick", "the experiments of one paper"),
+    ("nonsmooth reproduce --paper melanz --paper mazhar -o two", "two papers"),
+    ("nonsmooth reproduce", "everything at the papers' sizes: takes long"),
+)
+
+
+def reproduce(
+    paper: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--paper",
+            metavar="NAME",
+            help="melanz, negrut, mazhar, studer or andreani; may be repeated.  [dim]\\[all][/dim]",
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", metavar="", help="Coarser and faster.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Folder for report and data.  [dim]\\[results/reproduce, with --quick "
+            "results/reproduce-quick][/dim]",
+        ),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", metavar="", help="Run everything anew, also what is complete.")
+    ] = False,
+) -> None:
+    """Run the papers' experiments and write one HTML report: theirs beside ours.
+
+    For every figure and table: what it shows, our picture, the paper's number,
+    ours, and the verdict; the machine, the times, and links to the data.
+    After Ctrl-C the same command goes on: what is complete is not run again.
+    Exit code 2 if an experiment failed; the others are run all the same.
+    """
+    from nonsmooth.cli.terminal.overall_bar import overall_bar
+    from nonsmooth.experiments import REGISTRY
+    from nonsmooth.experiments.report import PAPERS, Reproduction, write_report
+    from nonsmooth.experiments.report.expected import expected_seconds
+
+    for name in paper or []:
+        if name not in PAPERS:
+            raise OptionError(f"--paper {name}: {advice(name, list(PAPERS))}")
+    papers = [each for each in PAPERS.values() if not paper or each.name in paper]
+    names = dict.fromkeys(name for each in papers for name in each.experiments)
+    wanted = [REGISTRY[name] for name in (names if paper else names | dict.fromkeys(REGISTRY))]
+    folder = output or Path("results") / ("reproduce-quick" if quick else "reproduce")
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"--output {folder} is a file: name a folder")
+    run = Reproduction(wanted, folder, quick=quick, fresh=fresh)
+    kept = len(run.experiments) - len(run.left)
+    if kept:
+        ERR.print(f"{kept} of {len(run.experiments)} experiments were complete before.")
+    interrupted = False
+    try:
+        with compile_notice(), overall_bar(expected_seconds(run)) as bar:
+            run.run(_Watch(bar))
+    except KeyboardInterrupt:
+        interrupted = True
+    report = write_report(run, papers)
+    _print_overview(run, papers)
+    OUT.print(f"\nThe report is {report}", soft_wrap=True)
+    if interrupted:
+        ERR.print(
+            f"Interrupted with {len(run.left)} of {len(run.experiments)} experiments left: "
+            "the same command goes on."
+        )
+        raise typer.Exit(130)
+    for each in run.failed:
+        for sentence in each.failures or (each.error,):
+            ERR.print(f"{each.experiment.name} failed: {sentence}", soft_wrap=True, markup=False)
+    if run.failed:
+        raise typer.Exit(2)
+
+
+class _Watch:
+    """Shows how the run goes on: the bar moves, and each experiment leaves a line."""
+
+    def __init__(self, bar: OverallBar) -> None:
+        self._bar = bar
+        self.begin, self.move = bar.begin, bar.move
+
+    def end(self, outcome: Outcome) -> None:
+        from nonsmooth._support.words import duration
+
+        self._bar.finish_part()
+        self._bar.say(f"{outcome.experiment.name}: {outcome.state}, {duration(outcome.seconds)}")
+
+
+def _print_overview(run: Reproduction, papers: list[Paper]) -> None:
+    """How many figures, tables and places of each paper have which verdict."""
+    from nonsmooth.cli.terminal.tables import plain_table, titled
+    from nonsmooth.experiments.report import PAPERS, judge_entry
+    from nonsmooth.experiments.report.parts import counts
+    from nonsmooth.experiments.report.verdicts import tally
+
+    table = plain_table("paper", "verdicts on figures, tables and places in the text")
+    for paper in papers:
+        found = tally(judge_entry(entry, run.outcomes).verdict for entry in paper.entries)
+        table.add_row(paper.name, counts(found))
+    form = "quick" if run.quick else "full"
+    OUT.print(titled(f"Reproduction of {len(papers)} of {len(PAPERS)} papers, {form} form", table))

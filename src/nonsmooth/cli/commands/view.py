@@ -1,0 +1,67 @@
+"""The command `nonsmooth view` and what `nonsmooth run --view` needs: pages in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nonsmooth.cli.parts import examples, whole_number
+from nonsmooth.cli.terminal.console import ERR, OUT
+
+if TYPE_CHECKING:
+    from nonsmooth.model import System
+    from nonsmooth.view.web.viewer import LiveView
+
+VIEW_EXAMPLES = examples(
+    ("nonsmooth view filling.h5", "play a recorded run"),
+    ("nonsmooth view filling.h5 --port 9000", "at another port"),
+    ("nonsmooth view filling.h5 --host 0.0.0.0", "for other computers too"),
+    ("nonsmooth run filling --set spheres=100 --view", "watch a run live"),
+)
+
+Host = Annotated[
+    str | None,
+    typer.Option(
+        "--host",
+        metavar="ADDRESS",
+        help="Serve the page there; 0.0.0.0 is for other computers too.  [dim]\\[127.0.0.1][/dim]",
+    ),
+]
+Port = Annotated[
+    int | None,
+    typer.Option(
+        "--port",
+        metavar="NUMBER",
+        parser=whole_number,
+        help="Of the page; if taken, the next free one.  [dim]\\[8080][/dim]",
+    ),
+]
+
+
+def view(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5), which may still be going on.")
+    ],
+    host: Host = None,
+    port: Port = None,
+) -> None:
+    """Play a recorded run in the browser, until Ctrl-C.
+
+    Frames are read one by one: the size of the file does not matter.
+    """
+    from nonsmooth.view.web.viewer import RecordingView
+
+    with RecordingView(file, host=host, port=port) as page:
+        OUT.print(f"{file} is shown at {page.address} (Ctrl-C ends it)", soft_wrap=True)
+        page.wait()
+
+
+def live_view(name: str, system: System, host: str | None, port: int | None) -> LiveView:
+    """Open the page of a run and say where it is."""
+    from nonsmooth.view.web.viewer import LiveView
+
+    page = LiveView(name, system, host=host, port=port)
+    ERR.print(f"Open {page.address} in a browser: the run begins then.", soft_wrap=True)
+    return page

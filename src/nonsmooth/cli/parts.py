@@ -1,0 +1,90 @@
+"""What the commands share: examples below the help, numbers as arguments, notices, checks of file names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from nonsmooth.cli.terminal.console import ERR
+from nonsmooth.errors import OptionError
+
+
+def examples(*lines: tuple[str, str]) -> str:
+    """Text below a command's help: command lines, each with what it does."""
+    return "\n\n".join(
+        ["[bold]Examples[/bold]", *(f"[cyan]{line}[/cyan]  [dim]{what}[/dim]" for line, what in lines)]
+    )
+
+
+def number(text: str, kind: type = float) -> Any:
+    """Read a number of the command line."""
+    try:
+        return kind(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a {'whole ' * (kind is int)}number") from None
+
+
+def whole_number(text: str) -> Any:
+    """Read a whole number of the command line."""
+    return number(text, int)
+
+
+# ---- options that several commands have -------------------------------------------------------------
+
+ProblemName = Annotated[
+    str,
+    typer.Argument(metavar="PROBLEM", help="A problem file (HDF5, Siconos text), or a library problem."),
+]
+Method = Annotated[
+    str,
+    typer.Option("--solver", metavar="NAME", help="The method; see [cyan]nonsmooth list solvers[/cyan]."),
+]
+MethodOptions = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="KEY=VALUE", help="Set an option of the solver; may be repeated."),
+]
+OtherLaw = Annotated[
+    str | None,
+    typer.Option(
+        "--law", metavar="LAW", help="coulomb, relaxed or pyramid(8) in place of the problem's law."
+    ),
+]
+WantedResidual = Annotated[
+    float, typer.Option("--tolerance", metavar="NUMBER", parser=number, help="Wanted residual.")
+]
+IterationLimit = Annotated[
+    int | None,
+    typer.Option("--max-iterations", metavar="COUNT", parser=whole_number, help="Iteration limit."),
+]
+TimeLimit = Annotated[
+    float,
+    typer.Option(
+        "--time-limit", metavar="SECONDS", parser=number, help="Time limit of a solver.", show_default=False
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print everything as JSON.")]
+
+
+@contextmanager
+def compile_notice() -> Iterator[None]:
+    """Say on stderr when kernels are being compiled."""
+    from nonsmooth._support.kernel_cache import watch_compilation
+
+    with watch_compilation(lambda text: ERR.print(text, style="dim")):
+        yield
+
+
+def check_target(path: Path | None) -> None:
+    """Find out before a long run whether its file has a folder to go to."""
+    if path is None:
+        return
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise OptionError(f"cannot write {path}: there is no folder {path.parent}")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise OptionError(f"cannot write {path}: there is no permission to; choose another folder")

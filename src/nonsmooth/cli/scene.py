@@ -1,0 +1,262 @@
+"""What the commands share that run a scene: their options, finding the scene, the bar and Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from nonsmooth.cli.errors import advice
+from nonsmooth.cli.parts import number, whole_number
+from nonsmooth.cli.terminal.console import ERR, progress_bar
+from nonsmooth.errors import ContactWarning, OptionError, ToleranceWarning
+
+if TYPE_CHECKING:
+    from nonsmooth.model import System
+    from nonsmooth.stepping import Run
+    from nonsmooth.view.web.viewer import LiveView
+
+DEFAULTS = {"duration": 1.0, "step": 0.005}
+"""In s, where neither the command line nor the scene says anything."""
+
+# ---- options ----------------------------------------------------------------------------------------
+
+SceneName = Annotated[
+    str, typer.Argument(metavar="SCENE", help="A scene file (TOML), or the name of a ready-made scene.")
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Set a parameter of a ready-made scene; repeatable."),
+]
+Duration = Annotated[
+    float | None,
+    typer.Option(
+        "--duration", metavar="SECONDS", parser=number, help="Simulated time.  [dim]\\[scene's, or 1][/dim]"
+    ),
+]
+Step = Annotated[
+    float | None,
+    typer.Option(
+        "--step", metavar="SECONDS", parser=number, help="Time step.  [dim]\\[scene's, or 0.005][/dim]"
+    ),
+]
+SolverName = Annotated[
+    str | None,
+    typer.Option(
+        "--solver",
+        metavar="NAME",
+        help="See [cyan]nonsmooth list solvers[/cyan].  [dim]\\[scene's, or auto][/dim]",
+    ),
+]
+SolverOptions = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="KEY=VALUE", help="Set an option of the solver; repeatable."),
+]
+Tolerance = Annotated[
+    float | None,
+    typer.Option(
+        "--tolerance",
+        metavar="NUMBER",
+        parser=number,
+        help="Relative residual wanted in every step.  [dim]\\[scene's, or 1e-4][/dim]",
+    ),
+]
+MaxIterations = Annotated[
+    int | None,
+    typer.Option("--max-iterations", metavar="COUNT", parser=whole_number, help="Iteration limit of a step."),
+]
+Scheme = Annotated[
+    str | None,
+    typer.Option(
+        "--scheme",
+        metavar="NAME",
+        help="stabilised, projected, rattle or ballistic: how bodies and joints move.  "
+        "[dim]\\[scene's, or stabilised][/dim]",
+    ),
+]
+ContactCheck = Annotated[
+    str | None,
+    typer.Option(
+        "--contact-check",
+        metavar="WHICH",
+        help="Check all, sampled or none of the contacts.  [dim]\\[scene's, or sampled][/dim]",
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        metavar="COUNT",
+        parser=whole_number,
+        help="For the solver; the result has the same bits.  [dim]\\[scene's, or 1][/dim]",
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", metavar="", help="Show no bar and no table.")]
+
+
+# ---- the scene --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FoundScene:
+    """A scene of the command line."""
+
+    summary: str
+    """One line; nothing for a file."""
+    system: System
+    settings: dict[str, Any]
+    """What the scene says about its run."""
+    parameters: dict[str, Any]
+    """All parameters of a ready-made scene, defaults included; none for a file."""
+
+    def with_settings(self, **given: Any) -> dict[str, Any]:
+        """Arguments of `simulate`: what is `given` and not None, else the scene's, else the defaults."""
+        said = {key: value for key, value in given.items() if value is not None}
+        return {**DEFAULTS, **self.settings, **said}
+
+
+def find_scene(name: str, parameters: list[str]) -> FoundScene:
+    """Read a scene file, or build a ready-made scene with parameters given as key=value."""
+    import inspect
+    import typing
+
+    from nonsmooth.cli.solver import values_of
+    from nonsmooth.io import read_scene
+    from nonsmooth.scenes import SCENES
+    from nonsmooth.stepping import assemble
+
+    path = Path(name)
+    if path.is_file() or (path.exists() and name not in SCENES):
+        if parameters:
+            raise OptionError(f"--set {parameters[0]}: {name} is a file, and its values are set in it")
+        scene = read_scene(name)
+        system = assemble(scene.system) if scene.assemble else scene.system
+        return FoundScene("", system, scene.settings, {})
+    if name not in SCENES:
+        raise OptionError(f"{name!r} is neither a file nor a ready-made scene: {advice(name, list(SCENES))}")
+    build = SCENES[name].build
+    hints, known = typing.get_type_hints(build), inspect.signature(build).parameters
+    valid = {key: hints[key] for key in known}
+    given = values_of("--set", f"scene {name} has no parameter", parameters, valid)
+    values = {key: given.get(key, known[key].default) for key in known}
+    return FoundScene(SCENES[name].summary, build(**values), dict(SCENES[name].settings), values)
+
+
+# ---- running it -------------------------------------------------------------------------------------
+
+
+def simulate_scene(
+    name: str,
+    system: System,
+    settings: dict[str, Any],
+    options: list[str],
+    *,
+    kept: Callable[[], str],
+    go_on: Callable[[], str] = str,
+    last: Callable[[int], int] | None = None,
+    quiet: bool = False,
+    page: LiveView | None = None,
+    **more: Any,
+) -> Run:
+    """Run a scene with a bar; Ctrl-C and a step that failed end the command with a sentence.
+
+    Args:
+        name: shown beside the bar.
+        system: to be moved.
+        settings: arguments of `simulate`, the solver by its name.
+        options: of the solver, as key=value.
+        kept: says, when the run is cut off, what is left of it.
+        go_on: says how to go on after Ctrl-C.
+        last: tells from the steps done the last one that will be needed, where that may come early.
+        quiet: show no bar.
+        page: shows the run, and may pause and stop it.
+        more: further arguments of `simulate`.
+    """
+    from nonsmooth.cli.solver import solver_with
+    from nonsmooth.solvers import SolveError
+    from nonsmooth.stepping import simulate
+
+    solver = solver_with(settings.pop("solver", "auto"), options)
+    bar = nullcontext(_no_bar) if quiet else progress_bar(name)
+    recorded, to_tell = more.get("record") is not None, more.get("resume", False) and not quiet
+    reached = (0, 0)
+
+    def progress(done: int, total: int, what: str) -> None:
+        nonlocal reached, to_tell
+        if to_tell:
+            to_tell = False
+            _tell_beginning(str(more["record"].path), done, total, settings["step"])
+        total = total if last is None else min(total, last(done))
+        reached = done, total
+        move(done, total, what)
+        if page is not None:
+            page.hold(wants_stop)
+        if wants_stop() and done < total:
+            raise KeyboardInterrupt
+
+    try:
+        with warnings.catch_warnings(), _ctrl_c_waits() as wants_stop, bar as move:
+            warnings.simplefilter("ignore", ToleranceWarning)  # the table and the exit code say it
+            warnings.simplefilter("ignore", ContactWarning)
+            if page is None:
+                return simulate(system, solver=solver, progress=progress, **settings, **more)
+            page.hold(wants_stop)
+            if wants_stop():
+                raise KeyboardInterrupt
+            more |= {"observe": page.observe, "until": lambda _: page.stop_asked}
+            run = simulate(system, solver=solver, progress=progress, **settings, **more)
+            page.finish()
+            return run
+    except KeyboardInterrupt:
+        done, total = reached
+        where = f"after {done} of {total} steps" if total else "before the first step"
+        ERR.print(f"Interrupted {where}: {kept()}{go_on()}.", soft_wrap=True)
+        raise typer.Exit(130) from None
+    except SolveError as error:
+        residual, status = error.solution.certificate.residual, error.solution.status
+        what = f"step {reached[0] + 1} ended as '{status}' at a residual of {residual:.1e}: {kept()}"
+        flags = "--resume --on-failure count" if recorded else "--on-failure count"
+        cure = f"go on with {flags}, or try another --solver"
+        ERR.print(Text("Error:", "bold red"), f"{what}; {cure}", soft_wrap=True)
+        raise typer.Exit(2) from None
+
+
+def _tell_beginning(file: str, done: int, total: int, step: float) -> None:
+    """Say from where a recorded run goes on."""
+    place = f"step {done}, t = {done * step:.6g} s"
+    goes_on = f"goes on from {place}"
+    if done == total:
+        goes_on = f"has come to {place} already, as asked for: a longer --duration goes on"
+    ERR.print(f"{file} {goes_on}", soft_wrap=True)
+
+
+def _no_bar(done: int, total: int, what: str) -> None:
+    """Show nothing."""
+
+
+@contextmanager
+def _ctrl_c_waits() -> Iterator[Callable[[], bool]]:
+    """Let the first Ctrl-C wait for the end of a step; give the function that tells whether there was one.
+
+    A second one interrupts at once.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    pressed = False
+
+    def press(number: int, frame: object) -> None:
+        nonlocal pressed
+        pressed = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield lambda: pressed
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,81 @@
+"""Objects from the words of a command line: solvers by name, and values given as key=value."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nonsmooth.cli.errors import advice
+from nonsmooth.errors import OptionError
+from nonsmooth.solvers import REGISTRY, Solver
+
+Kind = typing.TypeVar("Kind")
+
+
+def solver_with(name: str, pairs: Iterable[str]) -> Solver:
+    """Build a solver of contact problems with options given as key=value."""
+    return built(REGISTRY, name, pairs)
+
+
+def built(registry: Mapping[str, type[Kind]], name: str, pairs: Iterable[str]) -> Kind:
+    """Build a solver of a registry with options given as key=value."""
+    if name not in registry:
+        raise OptionError(f"there is no solver {name!r}: {advice(name, list(registry))}")
+    kind = registry[name]
+    hints = typing.get_type_hints(kind)
+    valid = {field.name: hints[field.name] for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    return kind(**values_of("--option", f"solver {name} has no option", pairs, valid))
+
+
+def values_of(flag: str, unknown: str, pairs: Iterable[str], valid: Mapping[str, Any]) -> dict[str, Any]:
+    """Read key=value pairs that were given with `flag`; `valid` says which keys there are and their types.
+
+    `unknown` is how the sentence about a wrong key begins.
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        key = key.strip().replace("-", "_")
+        if not equals:
+            raise OptionError(f"{flag} {pair}: give it as key=value")
+        if key not in valid:
+            known = f"choose one of {', '.join(valid)}" if valid else "it has none"
+            raise OptionError(f"{unknown} {key!r}: {known}")
+        if key in values:
+            raise OptionError(f"{flag} {key} is given twice: give it once")
+        values[key] = _converted(f"{flag} {pair}", text.strip(), valid[key])
+    return values
+
+
+def _converted(place: str, text: str, hint: Any) -> Any:
+    """Turn text into a type: a number, a word, yes or no, a list or tuple of numbers, an inner solver."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        members = [member for member in typing.get_args(hint) if member is not type(None)]
+        if text.lower() == "none" and len(members) < len(typing.get_args(hint)):
+            return None
+        hint = members[0] if len(members) == 1 else list
+    if hint is str:
+        return text
+    if hint is bool:
+        answers = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if text.lower() not in answers:
+            raise OptionError(f"{place}: give true or false")
+        return answers[text.lower()]
+    if hint in (int, float):
+        try:
+            return hint(text)
+        except ValueError:
+            wanted = "a whole number" if hint is int else "a number"
+            raise OptionError(f"{place}: {text!r} is not {wanted}") from None
+    if typing.get_origin(hint) is tuple:
+        numbers = tuple(_converted(place, part, float) for part in text.split(","))
+        if len(numbers) != len(typing.get_args(hint)):
+            raise OptionError(f"{place}: give {len(typing.get_args(hint))} numbers with commas between them")
+        return numbers
+    if hint is list:
+        numbers = tuple(_converted(place, part, float) for part in text.split(","))
+        return list(numbers) if "," in text else numbers[0]
+    return solver_with(text, [])

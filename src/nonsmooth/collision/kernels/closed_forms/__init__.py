@@ -1,0 +1,1 @@
+"""Contacts in closed form: spheres, capsules, boxes and planes."""

@@ -1,0 +1,1 @@
+"""The best direction between two convex solids, proven, and nearest points."""

@@ -1,0 +1,1 @@
+"""Kernels of ray casts: solids, surfaces, and the tree of all shapes."""

@@ -1,0 +1,1 @@
+"""Kernels of meshes and height fields: their arrays, trees, sides and contacts."""

@@ -1,0 +1,1 @@
+"""Rows of a triangle's face, edges and vertices under a convex solid."""

@@ -1,0 +1,1 @@
+"""Kernels of the complementarity solvers and of the classes of matrices."""

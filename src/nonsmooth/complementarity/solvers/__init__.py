@@ -1,0 +1,1 @@
+"""How complementarity problems are solved: one file per method."""

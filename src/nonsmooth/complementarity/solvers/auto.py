@@ -1,0 +1,143 @@
+"""The default solver: picks methods by the kind of problem, one after the other until one succeeds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth._support.options import whole
+from nonsmooth.complementarity.base import Goal, Run, Solver
+from nonsmooth.complementarity.certificate import residual_of
+from nonsmooth.complementarity.problem import MCP
+from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
+from nonsmooth.complementarity.status import Status
+from nonsmooth.complementarity.theory.infeasible_signs import missed_signs
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Auto(Solver):
+    """Lemke for small linear problems, else semismooth Newton; where that fails the other methods.
+
+    The order is Lemke (linear, small), semismooth Newton, Lemke (linear, larger), the trust region of
+    problem (2), and semismooth Newton from the best point so far and from random ones. The note says what
+    was picked and how it ended. Every run of the same problem does the same.
+    """
+
+    name: ClassVar[str] = "auto"
+    summary: ClassVar[str] = "picks methods by the kind of problem until one succeeds (the default)"
+    default_iterations: ClassVar[int] = 1_000_000
+
+    small: int = 100
+    """Most variables of a linear problem that goes to Lemke first."""
+    restarts: int = 20
+    """Random starts after everything else failed."""
+
+    def __post_init__(self) -> None:
+        whole("Auto", "small", self.small)
+        whole("Auto", "restarts", self.restarts)
+
+    def check(self, problem: MCP) -> None:
+        """Every problem will do."""
+
+    def stages(self, problem: MCP) -> list[Solver]:
+        """The methods in the order in which they are tried."""
+        from nonsmooth.complementarity.solvers.box_trust_region import BoxTrustRegion
+        from nonsmooth.complementarity.solvers.lemke import Lemke
+
+        newton = SemismoothNewton(restarts=0)
+        first = [Lemke(), newton] if problem.size <= self.small else [newton, Lemke()]
+        last = SemismoothNewton(restarts=self.restarts)
+        return [solver for solver in (*first, BoxTrustRegion(), last) if solver.takes(problem)]
+
+    def begin(self, problem: MCP, start: Floats, goal: Goal) -> Run:
+        """Start on a problem."""
+        return _AutoRun(self, problem, start, goal)
+
+
+@dataclass
+class _Stage:
+    """One method at work, with how far it came."""
+
+    solver: Solver
+    run: Run
+    iterations: int = 0
+    best: float = math.inf
+    status: Status | None = None
+
+    def __str__(self) -> str:
+        ended = f" ended '{self.status}'" if self.status else ""
+        return f"{self.solver.name}{ended}{f' ({self.run.note})' if self.run.note else ''}"
+
+
+class _AutoRun(Run):
+    def __init__(self, solver: Auto, problem: MCP, start: Floats, goal: Goal) -> None:
+        super().__init__(problem, start, goal)
+        self._start = self._best_point = start
+        self._best = math.inf
+        self._to_come = solver.stages(problem)
+        self._begun: list[_Stage] = []
+        self._looked = False
+        """Whether a linear program was asked if the signs can be met."""
+        self._proof: list[str] = []
+
+    def advance(self, count: int) -> int:
+        if not self._begun or self._begun[-1].status is not None:
+            self._begin_stage()
+        stage = self._begun[-1]
+        done = stage.run.advance(min(count, stage.solver.default_iterations - stage.iterations))
+        stage.iterations += done
+        residual = residual_of(self.problem, stage.run.point, stage.run.value)
+        if not math.isnan(residual):
+            self.point, self.value, self.merit = stage.run.point, stage.run.value, stage.run.merit
+            stage.best = min(stage.best, residual)
+        if residual < self._best:
+            self._best, self._best_point = residual, stage.run.point.copy()
+        self._count()
+        if residual > self.goal.tolerance or math.isnan(residual):
+            stage.status = _end(stage, residual)
+            self._end_stage(stage)
+        self.note = ", then ".join([*(str(each) for each in self._begun), *self._proof])
+        return done
+
+    def _begin_stage(self) -> None:
+        solver = self._to_come.pop(0)
+        start = self._start if self._to_come else self._best_point
+        goal = Goal(self.goal.tolerance, None, self.time_left())
+        self._begun.append(_Stage(solver, solver.begin(self.problem, start, goal)))
+
+    def _end_stage(self, stage: _Stage) -> None:
+        if stage.status is Status.INFEASIBLE:
+            self.finished = Status.INFEASIBLE
+        elif stage.status is not None and self.problem.matrix is not None and not self._looked:
+            self._looked = True
+            missed = missed_signs(self.problem)
+            if missed > 0.0:
+                self.finished = Status.INFEASIBLE
+                self._proof = [f"a linear program: F misses a sign that it needs by {missed:.3g} at least"]
+        if stage.status is not None and self.finished is None and not self._to_come:
+            self.finished = min(self._begun, key=lambda each: each.best).status
+
+    def _count(self) -> None:
+        """Add up what all stages took; 1 evaluation was this run's own."""
+        runs = [stage.run for stage in self._begun]
+        self.evaluate.functions = 1 + sum(run.evaluate.functions for run in runs)
+        self.evaluate.jacobians = sum(run.evaluate.jacobians for run in runs)
+        self.inner_iterations = sum(run.inner_iterations for run in runs)
+        self.products = sum(run.products for run in runs)
+
+
+def _end(stage: _Stage, residual: float) -> Status | None:
+    """How a stage that has not reached the tolerance ended; None if it goes on."""
+    if stage.run.finished is not None:
+        return Status.STALLED if stage.run.finished is Status.SOLVED else stage.run.finished
+    if math.isnan(residual):
+        return Status.UNDEFINED
+    if stage.iterations >= stage.solver.default_iterations:
+        return Status.ITERATION_LIMIT
+    return None

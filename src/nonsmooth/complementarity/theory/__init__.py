@@ -1,0 +1,1 @@
+"""What can be known of a problem before it is solved."""

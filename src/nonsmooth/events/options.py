@@ -1,0 +1,53 @@
+"""Options of the event-driven integrator."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from nonsmooth._support.options import choice, positive, whole
+from nonsmooth.problem.acceleration import GAP_TOLERANCE, VELOCITY_TOLERANCE
+
+IMPACT_LAWS = ("newton", "poisson")
+
+
+@dataclass(frozen=True)
+class EventOptions:
+    """How events are found and what counts as one."""
+
+    impact: str = "newton"
+    """Law of impact: "newton", γ_N⁺ = −e γ_N⁻, or "poisson", which gives back the part e of the impulse."""
+    relative: float = 1e-12
+    """Relative tolerance of smooth motion."""
+    absolute: float = 1e-12
+    """Absolute tolerance of smooth motion, in the units of q and u."""
+    longest_step: float = math.inf
+    """Longest step of smooth motion in s."""
+    looks: int = 200
+    """How often at least gaps, forces and sliding speeds are looked at over the duration; raise it where
+    something may come and go again between two looks."""
+    gap_tolerance: float = GAP_TOLERANCE
+    """m up to which a contact counts as closed; more overlap than this at the start is an error."""
+    velocity_tolerance: float = VELOCITY_TOLERANCE
+    """m/s up to which a contact counts as neither opening nor sliding."""
+    accumulation_gap: float = 1e-11
+    """Height in m of a bounce below which a shrinking sequence of impacts is passed as one."""
+    check_gaps: bool = True
+    """Whether directions are compared with differences of gaps at the start; False where a gap has a kink."""
+    most_events: int = 10_000
+    """Limit of the number of events."""
+    most_at_once: int = 100
+    """Limit of the number of events without time passing."""
+    look_ahead: float = 1e-6
+    """s after an event at which forces on their limit are judged, where they are on one side of it."""
+
+    def __post_init__(self) -> None:
+        owner = "EventOptions"
+        choice(owner, "impact", self.impact, IMPACT_LAWS)
+        for name in ("relative", "absolute", "longest_step", "gap_tolerance", "velocity_tolerance"):
+            positive(owner, name, getattr(self, name))
+        positive(owner, "accumulation_gap", self.accumulation_gap)
+        positive(owner, "look_ahead", self.look_ahead)
+        whole(owner, "looks", self.looks, 1)
+        whole(owner, "most_events", self.most_events, 1)
+        whole(owner, "most_at_once", self.most_at_once, 1)

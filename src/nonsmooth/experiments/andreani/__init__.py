@@ -1,0 +1,1 @@
+"""Experiments of Andreani, Friedlander, Mello and Santos, and its grasps."""

@@ -1,0 +1,336 @@
+"""Three study cases from MCPLIB: Andreani, Friedlander, Mello and Santos §4.1, Table 1 and Fig. 1.
+
+- Harker's models of spatial competition, four on two networks: dimensions 27 to 129 of problem (2), and its
+  objective below 1e-10 for each (the paper's measure of success).
+- Scarf's equilibrium with two normalisations: the paper's counts for BOX-QUACAN beside ours, averages over
+  four starts. The paper does not print its starts.
+- Bertsekas' optimal control problem with N = 10 to 10,000 steps, in four families: Fig. 1, objectives and the
+  number of controls at their bounds against PATH, and how the time of every method grows with N.
+
+Times are CPU times of one thread.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nonsmooth.complementarity import BoxTrustRegion, Solver, Status
+from nonsmooth.complementarity.library import NAMED, optimal_control
+from nonsmooth.complementarity.library.harker import PROBLEMS as HARKER
+from nonsmooth.complementarity.library.optimal_control import (
+    AT_BOUND,
+    FAMILIES,
+    OBJECTIVES,
+    SIZES,
+    controls_at_bound,
+    objective,
+    start_of_family,
+)
+from nonsmooth.complementarity.reformulation import Reformulation
+from nonsmooth.experiments.andreani import figures
+from nonsmooth.experiments.andreani import methods as shared
+from nonsmooth.experiments.andreani.methods import Outcome
+from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.shared.kept_outcomes import KEPT, kept_solve
+from nonsmooth.experiments.shared.kept_work import forget
+from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
+
+PAPERS_METHOD = "box-trust-region"
+TABLE_1 = {
+    "scarfasum": (25.3, 29.8, 848.5, 956.0, 32.0),
+    "scarfanum": (26.3, 30.3, 700.0, 778.9, 30.3),
+}
+"""The paper's averages for BOX-QUACAN: ItBox, FE, ItQua, MVP, CPU in s."""
+COLUMNS = ("ItBox", "FE", "ItQua", "MVP", "CPU")
+HARKER_SIZES = {1: (27, 46), 2: (27, 46), 3: (27, 46), 4: (72, 129)}
+"""Dimension of problem (2) for each model in example 1 and example 2."""
+PATIENT_STEPS, FEW_PRODUCTS = 1000, 2000
+"""Beyond this N, where a single quadratic of the paper's method can take long, it is allowed so many
+products: the time limit can then stop it between two quadratics, and CPU/ItQua is measured all the same."""
+DENSE, DENSE_STEPS = ("slsqp", "trust-constr", "fides"), 100
+"""Methods that build dense matrices of problem (2), (7N)² numbers, and the N up to which they are tried."""
+PAPERS_HOURS = 8.8
+"""CPU time of the paper's largest optimal control problem, in h."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How much is computed."""
+
+    sizes: tuple[int, ...]
+    """Steps N of the optimal control problem for every method."""
+    limit: float
+    """CPU time in s after which a method is stopped; it is not tried on larger N then."""
+    family_sizes: tuple[int, ...]
+    """Steps N with which the paper's method is run in every family."""
+
+
+FULL = Setup(SIZES, 120.0, SIZES)
+QUICK = Setup(SIZES[:3], 1.0, (10, 30, 100))
+
+
+def run(folder: Path, quick: bool, progress: Progress) -> Summary:
+    """Run the experiment; see `Experiment.run`."""
+    return run_setup(folder, QUICK if quick else FULL, progress)
+
+
+def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
+    """Run it in given sizes; solves that are in the folder already are not done again."""
+    prepare_folder(folder)
+    solvers = shared.methods()
+    total = 5 + len(solvers)
+    progress(0, total, "compiling kernels, where that was not done before")
+    shared.compile_kernels(solvers)
+    paper = solvers[PAPERS_METHOD]
+    progress(1, total, "Harker's models")
+    harker = [
+        _named(folder, problem.name, PAPERS_METHOD, paper, setup.limit)[0]
+        for problem in HARKER
+        if "example" in problem.name
+    ]
+    progress(2, total, "Scarf's equilibria")
+    scarf = {name: _named(folder, name, PAPERS_METHOD, paper, setup.limit) for name in TABLE_1}
+    progress(3, total, "Fig. 1, four families")
+    families = {
+        family: _over_sizes(folder, family, PAPERS_METHOD, paper, setup.family_sizes, setup.limit)
+        for family in FAMILIES
+    }
+    growth: dict[str, list[Outcome]] = {}
+    for done, (label, solver) in enumerate(solvers.items()):
+        progress(4 + done, total, f"optimal control by {label}")
+        known = families.get(FAMILIES[0]) if label == PAPERS_METHOD else None
+        growth[label] = known or _over_sizes(folder, FAMILIES[0], label, solver, setup.sizes, setup.limit)
+    best = _fastest(growth)
+    answers = [
+        outcome
+        for family in FAMILIES[1:]
+        for outcome in _over_sizes(folder, family, best, solvers[best], setup.sizes, setup.limit)
+    ]
+    answers = [*growth[best], *answers]
+    progress(total - 1, total, "data and figures")
+    everything = [*harker, *scarf["scarfasum"], *scarf["scarfanum"]]
+    everything += [outcome for found in families.values() for outcome in found]
+    everything += [outcome for label, found in growth.items() if label != PAPERS_METHOD for outcome in found]
+    files = [
+        write_csv(folder / "runs.csv", shared.HEADER, [shared.row(outcome) for outcome in everything]),
+        _draw_rates(folder / "fig01_cost_of_inner_iterations.png", families),
+        _draw_growth(folder / "growth.png", growth, setup.limit),
+    ]
+    rows = [
+        *_compare_harker(harker), *_compare_scarf(scarf), *_compare_control(answers, best),
+        *_compare_growth(growth, families, best, setup),
+    ]  # fmt: skip
+    summary = Summary(ANDREANI_MCPLIB.name, ANDREANI_MCPLIB.paper, tuple(rows), tuple(files)).write(folder)
+    forget(folder)
+    progress(total, total, "done")
+    return summary
+
+
+# ---- runs ---------------------------------------------------------------------------------------------
+
+
+def _named(folder: Path, name: str, label: str, solver: Solver, limit: float) -> list[Outcome]:
+    """One method from every start of a named problem."""
+    problem = NAMED[name].build()
+    return [
+        kept_solve(folder, problem, start, solver, limit, (name, start_name, label))
+        for start_name, start in NAMED[name].starts.items()
+    ]
+
+
+def _over_sizes(
+    folder: Path, family: tuple[float, float], label: str, solver: Solver, sizes: Sequence[int], limit: float
+) -> list[Outcome]:
+    """One method on the optimal control problem in growing sizes, up to the first that it does not solve.
+
+    The paper's method goes on: its time for each inner iteration is known whether it solves or not.
+    """
+    found: list[Outcome] = []
+    for steps in sizes:
+        if label in DENSE and steps > DENSE_STEPS:
+            break
+        problem = optimal_control(steps, family)
+        if not solver.takes(problem):
+            break
+        chosen = solver
+        if isinstance(solver, BoxTrustRegion) and steps > PATIENT_STEPS:
+            chosen = dataclasses.replace(solver, max_products=FEW_PRODUCTS)
+        names = (f"bert_oc N={steps}", f"y0=({family[0]:g}, {family[1]:g})", label)
+        found.append(kept_solve(folder, problem, start_of_family(family, steps), chosen, limit, names))
+        if not found[-1].solved and label != PAPERS_METHOD:
+            break
+    return found
+
+
+def _fastest(growth: dict[str, list[Outcome]]) -> str:
+    """The method that solves the largest problem in the least time."""
+    return min(
+        growth,
+        key=lambda label: min(
+            ((-one.size, one.seconds) for one in growth[label] if one.solved), default=(0, math.inf)
+        ),
+    )
+
+
+def exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
+    """Slope of log time over log size from the second size on: calls rule the first. NaN if not known."""
+    if len(sizes) < 3:
+        return math.nan
+    slope, _ = np.polyfit(np.log(sizes[1:]), np.log(seconds[1:]), 1)
+    return float(slope)
+
+
+def _curve(outcomes: Sequence[Outcome]) -> tuple[list[int], list[float]]:
+    """N and CPU time in s of the sizes that were solved."""
+    solved = [outcome for outcome in outcomes if outcome.solved]
+    return [outcome.size // 5 for outcome in solved], [outcome.seconds for outcome in solved]
+
+
+def _rate_curve(outcomes: Sequence[Outcome]) -> tuple[list[int], list[float]]:
+    """Dimension of problem (2) and CPU/ItQua in s, solved or not: the rate is known either way."""
+    counted = [outcome for outcome in outcomes if outcome.inner_iterations]
+    sizes = [7 * outcome.size // 5 for outcome in counted]
+    return sizes, [outcome.seconds / outcome.inner_iterations for outcome in counted]
+
+
+# ---- figures ------------------------------------------------------------------------------------------
+
+
+def _draw_rates(path: Path, families: dict[tuple[float, float], list[Outcome]]) -> Path:
+    rates = {f"y(0) = ({a:g}, {b:g})": _rate_curve(found) for (a, b), found in families.items()}
+    return save_figure(figures.cost_of_inner_iterations(rates, _rate_exponent(families)), path)
+
+
+def _rate_exponent(families: dict[tuple[float, float], list[Outcome]]) -> float:
+    known = [exponent(*_rate_curve(found)) for found in families.values()]
+    return float(np.mean([slope for slope in known if math.isfinite(slope)] or [math.nan]))
+
+
+def _draw_growth(path: Path, growth: dict[str, list[Outcome]], limit: float) -> Path:
+    times = {label: _curve(found) for label, found in growth.items() if found}
+    failed = {}
+    for label, found in growth.items():
+        first = next((one for one in found if not one.solved), None)
+        if first is not None:
+            least = limit if first.status is Status.TIME_LIMIT else 0.0
+            failed[label] = (first.size // 5, max(first.seconds, least))
+    exponents = {label: exponent(*curve) for label, curve in times.items()}
+    return save_figure(figures.growth(times, failed, exponents, limit, shared.own(times)), path)
+
+
+# ---- comparisons --------------------------------------------------------------------------------------
+
+
+def _compare_harker(outcomes: Sequence[Outcome]) -> list[Comparison]:
+    rows = []
+    for outcome in outcomes:
+        named = NAMED[outcome.problem]
+        model, example = int(outcome.problem[8]), int(outcome.problem[-1])
+        dimension = Reformulation(named.build()).size
+        rows.append(
+            Comparison.with_closed_form(
+                f"{outcome.problem}: dimension of problem (2)",
+                HARKER_SIZES[model][example - 1],
+                dimension,
+                "",
+                "the paper: between 27 and 129" + ("; stand-in arc costs" if example == 1 else ""),
+            )
+        )
+        reference = "a convex program's" if example == 1 else "PATH's"
+        away = f"y, d, p are {named.distance(outcome.point):.1g} from {reference}"
+        note = f"{outcome.status}; the paper's is below {shared.SMALL_OBJECTIVE:g}; {away}"
+        rows.append(Comparison(f"{outcome.problem}: objective", None, outcome.objective, "", note))
+    return rows
+
+
+def _compare_scarf(scarf: dict[str, list[Outcome]]) -> list[Comparison]:
+    rows = []
+    for name, outcomes in scarf.items():
+        solved = [one for one in outcomes if one.solved]
+        note = f"average over the {len(solved)} of {len(outcomes)} starts that were solved; starts are ours"
+        counts = [
+            (one.iterations, one.evaluations, one.inner_iterations, one.products, one.seconds)
+            for one in solved
+        ]
+        means = np.mean(counts, axis=0) if counts else np.full(len(COLUMNS), np.nan)
+        for column, paper, mean in zip(COLUMNS, TABLE_1[name], means.tolist(), strict=True):
+            unit = "s" if column == "CPU" else ""
+            rows.append(Comparison(f"{name}: {column}", paper, mean, unit, note))
+        dimension = Reformulation(NAMED[name].build()).size
+        expected = {"scarfasum": 30, "scarfanum": 28}[name]
+        rows.append(Comparison.with_paper(f"{name}: dimension of problem (2)", expected, dimension, ""))
+    return rows
+
+
+def _compare_control(answers: Sequence[Outcome], best: str) -> list[Comparison]:
+    rows = []
+    for outcome in answers:
+        steps = outcome.size // 5
+        family = next(one for one in FAMILIES if f"y0=({one[0]:g}, {one[1]:g})" == outcome.start)
+        column = SIZES.index(steps)
+        at_bound = controls_at_bound(outcome.point)
+        note = (
+            f"{at_bound} controls at their bound, PATH {AT_BOUND[family][column]}; {best}, {outcome.status}"
+        )
+        rows.append(
+            Comparison.with_reference(
+                f"{outcome.problem}, {outcome.start}: J",
+                OBJECTIVES[family][column],
+                objective(outcome.point),
+                "",
+                "PATH",
+                note,
+            )
+        )
+    return rows
+
+
+def _compare_growth(
+    growth: dict[str, list[Outcome]],
+    families: dict[tuple[float, float], list[Outcome]],
+    best: str,
+    setup: Setup,
+) -> list[Comparison]:
+    largest = max(setup.sizes)
+    rows = [Comparison("Fig. 1: exponent of CPU/ItQua by dimension", None, _rate_exponent(families), "")]
+    for (a, b), found in families.items():
+        last = found[-1]
+        note = f"N = {last.size // 5}: {last.status}; the paper's are 1e-13 to 1e-4"
+        rows.append(
+            Comparison(f"{PAPERS_METHOD}, y(0) = ({a:g}, {b:g}): objective", None, last.objective, "", note)
+        )
+    for label, found in growth.items():
+        sizes, seconds = _curve(found)
+        reached = f"largest N solved {sizes[-1]}" if sizes else "none solved"
+        first = next((one for one in found if not one.solved), None)
+        if first is not None:
+            reached += f"; at N = {first.size // 5}: {first.status} (limit {setup.limit:g} s)"
+        elif label in DENSE and largest > DENSE_STEPS:
+            reached += "; not tried beyond: its matrices are dense"
+        elif len(found) < len(setup.sizes) and label != PAPERS_METHOD:
+            reached += "; it does not take larger ones" if found else ": it does not take the problem"
+        rows.append(
+            Comparison(f"{label}: exponent of time by N", None, exponent(sizes, seconds), "", reached)
+        )
+        paper = PAPERS_HOURS * 3600.0 if largest == SIZES[-1] else None
+        if sizes and sizes[-1] == largest:
+            note = (
+                "the paper's time is for its own method, its machine and its largest problem" if paper else ""
+            )
+            rows.append(Comparison(f"{label}: CPU time, N = {largest}", paper, seconds[-1], "s", note))
+    return rows
+
+
+ANDREANI_MCPLIB = Experiment(
+    "andreani-mcplib",
+    "complementarity problems of MCPLIB: Harker, Scarf, optimal control up to 70,000 variables",
+    "Andreani, Friedlander, Mello and Santos §4.1, Table 1 and Fig. 1",
+    run,
+    keeps=(KEPT,),
+)

@@ -1,0 +1,1 @@
+"""Systems with impacts and stick-slip, from event to event."""

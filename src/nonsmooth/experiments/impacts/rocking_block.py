@@ -1,0 +1,396 @@
+"""The rocking block of Housner (1963): period, energy lost at impacts, and the end of rocking.
+
+A slender block leans, falls back, hits the floor with its other corner and rocks on. Housner's period is that
+of the linearised equation; the exact one is a quadrature of the energy, and event times are held against it.
+The part of the energy that an impact leaves, (1 − 3/2 sin²α)², is not put in: it follows from the inclusions
+of an impact with e = 0 and enough friction. So does what becomes of stocky blocks, where the formula's
+angular velocity has the wrong sign: both corners stay down.
+
+G. W. Housner, The behavior of inverted pendulum structures during earthquakes, Bulletin of the Seismological
+Society of America 53 (1963) 403–417.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.events import EventRun, SteppedRun, simulate_events
+from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.impacts.bouncing_report import (
+    FULL_GRID,
+    QUICK_GRID,
+    Grid,
+    averaged_convergence,
+    mark_events,
+)
+from nonsmooth.experiments.impacts.event_report import (
+    Convergence,
+    certificate_rows,
+    convergence_figure,
+    energy_figure,
+    order_row,
+)
+from nonsmooth.experiments.impacts.event_timeline import mode_bars, stretch, write_convergence
+from nonsmooth.experiments.shared.granular import Pieces
+from nonsmooth.experiments.shared.output import (
+    BLUE,
+    DARK_GREY,
+    GREEN,
+    LIGHT_GREY,
+    ORANGE,
+    RED,
+    legend_below,
+    new_axes,
+    prepare_folder,
+    save_figure,
+    write_csv,
+)
+from nonsmooth.scenes.closed_form.blocks import RockingBlock
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+BLOCK = RockingBlock()
+ACCURACY: dict[str, Any] = {"relative": 1e-13, "absolute": 1e-14}
+"""Options of smooth motion: an error of one swing is passed on through all the others."""
+AT_REST = 0.3
+"""s that the run goes on after the accumulation point."""
+HALF_HEIGHT = 0.5
+"""m, of all blocks here."""
+STEPPED = 1.3
+"""s that time stepping is run for: two impacts."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How much is computed."""
+
+    slopes: tuple[float, ...]
+    """b/h of the blocks whose first swing is compared with Housner's formula."""
+    leans: tuple[float, ...]
+    """θ₀/α of that swing."""
+    impact_slopes: tuple[float, ...]
+    """b/h of the blocks that hit the floor once."""
+
+
+FULL = Setup((0.05, 0.1, 0.2, 0.4), (0.1, 0.3, 0.5, 0.7, 0.9), tuple(np.linspace(0.1, 2.5, 25).tolist()))
+QUICK = Setup((0.1, 0.4), (0.3, 0.7), (0.2, 0.7, 1.2, 1.4, 1.5, 2.0))
+
+
+@dataclass(frozen=True)
+class Swing:
+    """The first fall of a block: times in s."""
+
+    scene: RockingBlock
+    found: float
+
+    @property
+    def exact(self) -> float:
+        """By quadrature."""
+        return self.scene.fall_time(self.scene.lean)
+
+    @property
+    def housner(self) -> float:
+        """By Housner's formula."""
+        return self.scene.housner_fall_time(self.scene.lean)
+
+
+@dataclass(frozen=True)
+class Rocking:
+    """The long run, with what happens at its impacts."""
+
+    scene: RockingBlock
+    run: EventRun
+
+    @property
+    def impacts(self) -> Floats:
+        """Times in s."""
+        return self.run.times("impact")
+
+    @property
+    def accumulation(self) -> float:
+        """Time in s; NaN if there was none, or several."""
+        found = self.run.times("accumulation")
+        return float(found[0]) if len(found) == 1 else np.nan
+
+    def energy_ratios(self) -> Floats:
+        """Kinetic energy after each impact by that before it; the last is where rocking is passed over."""
+        times = self.impacts[: -1 if np.isfinite(self.accumulation) else None]
+        after = self.run.energy(times).kinetic
+        before = self.run.energy(np.nextafter(times, 0.0)).kinetic
+        return np.asarray(after / before)
+
+    def leans(self) -> Floats:
+        """Greatest |θ|/α after n impacts, half way between them; the first is the start's."""
+        middles = 0.5 * (self.impacts[:-1] + self.impacts[1:])
+        angles = np.abs(self.run.sample(middles).q[:, 2])
+        return np.concatenate([[self.scene.lean], angles / self.scene.slenderness])
+
+    def angle_error(self) -> float:
+        """Largest error of θ in rad over the whole run."""
+        times = np.linspace(self.run.start.t, self.run.final.t, 1001)
+        return float(np.abs(self.run.sample(times).q[:, 2] - self.scene.angle_at(times)).max())
+
+
+def rock() -> Rocking:
+    """Let the block rock until it stands."""
+    duration = BLOCK.accumulation + AT_REST
+    return Rocking(BLOCK, simulate_events(BLOCK.system(), *BLOCK.start(), duration, **ACCURACY))
+
+
+def first_swing(slope: float, lean: float) -> Swing:
+    """Let a block fall back once."""
+    scene = RockingBlock(half_width=slope * HALF_HEIGHT, half_height=HALF_HEIGHT, lean=lean)
+    duration = 1.1 * scene.fall_time(lean)
+    found = simulate_events(scene.system(), *scene.start(), duration, **ACCURACY).times("impact")
+    return Swing(scene, float(found[0]) if len(found) else np.nan)
+
+
+def velocity_kept(slope: float) -> float:
+    """θ̇⁺/θ̇⁻ of a block with b/h = slope whose right corner hits the floor."""
+    scene = RockingBlock(half_width=slope * HALF_HEIGHT, half_height=HALF_HEIGHT)
+    run = simulate_events(scene.system(), *scene.falling_flat(1.0), 1e-3)
+    return 0.0 - float(run.sample([0.0]).u[0, 2])
+
+
+def formula(slope: Floats | float) -> Floats:
+    """1 − 3/2 sin²α."""
+    return np.asarray(1.0 - 1.5 * np.square(slope) / (1.0 + np.square(slope)))
+
+
+def time_stepping(grid: Grid) -> dict[str, Convergence]:
+    """Errors of time stepping over the first impacts."""
+
+    def mean_error(run: SteppedRun) -> float:
+        return float(np.abs(run.q[:, 2] - BLOCK.angle_at(run.time)).mean())
+
+    errors = {"angle, mean": mean_error}
+    return averaged_convergence(BLOCK.system(), BLOCK.start(), STEPPED, grid, errors)
+
+
+def run(folder: Path, quick: bool, progress: Progress) -> Summary:
+    """Run the experiment; see `Experiment.run`."""
+    prepare_folder(folder)
+    setup = QUICK if quick else FULL
+    pieces = Pieces(progress, 5)
+    pieces.begin("rocking until it stands")
+    rocking = rock()
+    pieces.begin("first swings")
+    swings = [first_swing(slope, lean) for slope in setup.slopes for lean in setup.leans]
+    pieces.begin("single impacts")
+    kept = {slope: velocity_kept(slope) for slope in setup.impact_slopes}
+    pieces.begin("time stepping")
+    curves = time_stepping(QUICK_GRID if quick else FULL_GRID)
+    pieces.begin("data and figures")
+    files = [
+        _write_impacts(folder / "impacts.csv", rocking),
+        _write_swings(folder / "first_swings.csv", swings),
+        write_csv(
+            folder / "single_impacts.csv", ("half_width_by_half_height", "kept", "formula"),
+            [(slope, value, float(formula(slope))) for slope, value in kept.items()],
+        ),
+        write_convergence(folder / "time_stepping.csv", curves),
+        save_figure(_motion(rocking), folder / "motion.png"),
+        save_figure(_decay(rocking), folder / "decay.png"),
+        save_figure(_periods(swings), folder / "periods.png"),
+        save_figure(_kept(kept), folder / "stocky.png"),
+        save_figure(energy_figure(rocking.run, "Rocking block: energy"), folder / "energy.png"),
+        save_figure(
+            convergence_figure("Rocking block: both integrators", curves, rocking.angle_error(), "rad"),
+            folder / "convergence.png",
+        ),
+    ]  # fmt: skip
+    rows = compare(rocking, swings, kept, curves)
+    summary = Summary(ROCKING_BLOCK.name, ROCKING_BLOCK.paper, tuple(rows), tuple(files)).write(folder)
+    pieces.finish()
+    return summary
+
+
+def _time_errors(rocking: Rocking) -> Floats:
+    return rocking.impacts - rocking.scene.impact_times(len(rocking.impacts))
+
+
+def compare(
+    rocking: Rocking, swings: Sequence[Swing], kept: dict[float, float], curves: dict[str, Convergence]
+) -> list[Comparison]:
+    """Times, energies and amplitudes against quadrature and formulas."""
+    scene, ratios = rocking.scene, rocking.energy_ratios()
+    amplitudes = rocking.leans()
+    exact = scene.leans(len(amplitudes))
+    wanted = scene.kept**2
+    rows = [
+        Comparison.with_reference(
+            "quarter of the first period", scene.fall_time(scene.lean), float(rocking.impacts[0]), "s",
+            "quadrature", f"Housner's linearised formula gives {scene.housner_fall_time(scene.lean):.9g}",
+        ),
+        Comparison.with_reference(
+            "error of impact times", 0.0, float(np.abs(_time_errors(rocking)).max()), "s", "quadrature",
+            f"largest of {len(rocking.impacts)} impacts",
+        ),
+        Comparison.with_reference(
+            "end of rocking", scene.accumulation, rocking.accumulation, "s", "sum of quadratures"
+        ),
+        Comparison.with_paper(
+            "energy left by the first impact, (1 − 3/2 sin²α)²", wanted, float(ratios[0]), ""
+        ),
+        Comparison.with_closed_form(
+            "energy left by an impact, relative error", 0.0, float(np.abs(ratios / wanted - 1.0).max()), "",
+            f"largest of {len(ratios)} impacts",
+        ),
+        Comparison.with_closed_form(
+            "amplitude after 10 impacts", float(exact[10]), float(amplitudes[10]), "α",
+            f"Housner's {scene.housner_leans(11)[10]:.6g}",
+        ),
+        Comparison.with_closed_form(
+            "error of the angle", 0.0, rocking.angle_error(), "rad", "largest; Jacobi's elliptic functions"
+        ),
+        Comparison.with_closed_form(
+            "energy dissipated", scene.mass * scene.gravity * (scene.start()[0][1] - scene.half_height),
+            rocking.run.final.dissipated, "J",
+        ),
+        *certificate_rows(rocking.run),
+    ]  # fmt: skip
+    for swing in swings:
+        name = f"b/h = {swing.scene.half_width / swing.scene.half_height:g}, θ₀ = {swing.scene.lean:g} α"
+        off = 100.0 * (swing.housner / swing.exact - 1.0)
+        rows.append(
+            Comparison.with_reference(
+                f"quarter of a period, {name}", swing.exact, swing.found, "s", "quadrature",
+                f"Housner's formula {off:+.3g} %",
+            )
+        )  # fmt: skip
+    for slope, value in kept.items():
+        plain = float(formula(slope))
+        note = "" if plain > 0.0 else f"the formula gives {plain:.4g}: both corners stay down, no rocking"
+        rows.append(
+            Comparison.with_closed_form(
+                f"angular velocity left by an impact, b/h = {slope:.3g}", max(0.0, plain), value, "", note
+            )
+        )
+    rows += [order_row(f"order of time stepping, {name}", 1.0, curve) for name, curve in curves.items()]
+    return rows
+
+
+def _motion(rocking: Rocking) -> Figure:
+    """Angle, modes and forces over time."""
+    figure, (top, bars, below) = new_axes((10.0, 7.4), rows=3)
+    times = np.linspace(0.0, rocking.run.final.t, 1501)
+    samples = rocking.run.sample(times)
+    top.plot(times, samples.q[:, 2] / rocking.scene.slenderness, color=BLUE, linewidth=1.4, label="angle")
+    mark_events(top, rocking.impacts, "impacts")
+    top.axvline(
+        rocking.accumulation, color=RED, linewidth=1.2, linestyle="--", label="accumulation point, found"
+    )
+    top.set(xlabel="time in s", ylabel="θ/α", xlim=(0.0, times[-1]))
+    top.set_title(f"rocking, b/h = {rocking.scene.half_width / rocking.scene.half_height:g}")
+    mode_bars(bars, rocking.run)
+    bars.set(xlabel="time in s", title="modes and events")
+    stretch(bars, (3, 1.6, 3))
+    for name, values, colour in (
+        ("left, normal", samples.forces[0][:, 0], GREEN),
+        ("right, normal", samples.forces[1][:, 0], ORANGE),
+        ("both, friction", samples.forces[0][:, 1] + samples.forces[1][:, 1], DARK_GREY),
+    ):
+        below.plot(times, values, color=colour, linewidth=1.0, label=name)
+    below.set(xlabel="time in s", ylabel="force in N", xlim=(0.0, times[-1]), title="forces between impacts")
+    legend_below(figure, 5)
+    return figure
+
+
+def _decay(rocking: Rocking) -> Figure:
+    """Amplitudes and errors of impact times over the number of impacts."""
+    figure, (left, right) = new_axes((11.0, 4.8), columns=2)
+    found = rocking.leans()
+    count = np.arange(len(found))
+    left.semilogy(rocking.scene.leans(len(found)), color=LIGHT_GREY, linewidth=4.5, label="exact")
+    left.semilogy(
+        rocking.scene.housner_leans(len(found)), color=ORANGE, linewidth=1.2, linestyle="--",
+        label="Housner's formula, small α",
+    )  # fmt: skip
+    left.semilogy(count, found, "o", color=BLUE, markersize=3, label="event-driven")
+    left.set(xlabel="number of impacts before", ylabel="amplitude θ/α", title="amplitudes")
+    errors = np.maximum(np.abs(_time_errors(rocking)), 1e-17)
+    right.semilogy(errors, "o", color=BLUE, markersize=3)
+    right.axhline(1e-9, color=RED, linewidth=1.2, linestyle="--", label="asked for")
+    right.set(xlabel="number of the impact", ylabel="error in s", title="impact times", ylim=(1e-17, 1e-8))
+    legend_below(figure, 4)
+    return figure
+
+
+def _periods(swings: Sequence[Swing]) -> Figure:
+    """First swings against Housner's one curve for all blocks."""
+    figure, (left, right) = new_axes((11.0, 4.8), columns=2)
+    lean = np.linspace(0.01, 0.98, 200)
+    left.plot(
+        lean, np.arccosh(1.0 / (1.0 - lean)), color=LIGHT_GREY, linewidth=4.5, label="Housner's formula"
+    )
+    slopes = sorted({swing.scene.half_width / swing.scene.half_height for swing in swings})
+    colours = (BLUE, ORANGE, GREEN, DARK_GREY)
+    for slope, colour, marker in zip(slopes, colours, "os^d", strict=False):
+        own = [s for s in swings if s.scene.half_width / s.scene.half_height == slope]
+        p, at = own[0].scene.frequency, [swing.scene.lean for swing in own]
+        exact = [own[0].scene.fall_time(value) * p for value in lean.tolist()]
+        left.plot(lean, exact, color=colour, linewidth=0.9)
+        left.plot(
+            at, [swing.found * p for swing in own], marker, color=colour, markersize=6, fillstyle="none",
+            label=f"b/h = {slope:g}",
+        )  # fmt: skip
+        off = np.abs(np.arccosh(1.0 / (1.0 - lean)) / np.array(exact) - 1.0)
+        right.semilogy(lean, off, color=colour, linewidth=1.0)
+        off_found = [abs(swing.housner / swing.found - 1.0) for swing in own]
+        right.semilogy(at, off_found, marker, color=colour, markersize=6, fillstyle="none")
+    left.set(xlabel="lean θ₀/α", ylabel="p T/4", title="quarter of a period (thin lines: quadrature)")
+    right.set(
+        xlabel="lean θ₀/α", ylabel="relative", title="Housner's formula: distance from the exact period"
+    )
+    legend_below(figure, 5)
+    return figure
+
+
+def _kept(kept: dict[float, float]) -> Figure:
+    """What an impact leaves, over the block's shape."""
+    figure, (ax,) = new_axes((7.5, 5.0))
+    slopes = np.linspace(0.0, max(kept) * 1.02, 300)
+    ax.plot(slopes, formula(slopes), color=LIGHT_GREY, linewidth=4.5, label=r"$1 - \frac{3}{2}\sin^2\alpha$")
+    ax.plot(list(kept), list(kept.values()), "o", color=BLUE, markersize=5, label="inclusions of the impact")
+    ax.axvline(np.sqrt(2.0), color=RED, linewidth=1.2, linestyle="--", label=r"$b = \sqrt{2}\,h$")
+    ax.axhline(0.0, color=DARK_GREY, linewidth=0.6)
+    ax.annotate("rocks on", (0.5, 0.2), ha="center")
+    ax.annotate("both corners stay down", (1.46, 0.05))
+    ax.set(xlabel="b/h", ylabel="angular velocity after by before", title="impact of a block on its corner")
+    legend_below(figure, 3)
+    return figure
+
+
+def _write_impacts(path: Path, rocking: Rocking) -> Path:
+    exact = rocking.scene.impact_times(len(rocking.impacts))
+    ratios = [*rocking.energy_ratios().tolist(), None]
+    rows = zip(
+        range(len(exact)), rocking.impacts.tolist(), exact.tolist(), rocking.leans().tolist(),
+        rocking.scene.leans(len(exact)).tolist(), ratios, strict=False,
+    )  # fmt: skip
+    header = ("n", "time_s", "quadrature_s", "lean_before", "lean_before_exact", "energy_left")
+    return write_csv(path, header, rows)
+
+
+def _write_swings(path: Path, swings: Sequence[Swing]) -> Path:
+    rows = [
+        (s.scene.half_width / s.scene.half_height, s.scene.lean, s.found, s.exact, s.housner) for s in swings
+    ]
+    return write_csv(path, ("half_width_by_half_height", "lean", "time_s", "quadrature_s", "housner_s"), rows)
+
+
+ROCKING_BLOCK = Experiment(
+    "rocking-block",
+    "a block that rocks from corner to corner until it stands: periods and energy lost at impacts",
+    "Housner 1963; periods checked against quadrature",
+    run,
+)

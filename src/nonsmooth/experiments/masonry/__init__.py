@@ -1,0 +1,1 @@
+"""Arches, card houses and Kapla towers of hulls and boxes."""

@@ -1,0 +1,36 @@
+"""SimBenchmark's Kapla tower of 102 blocks: does it stand, with blocks as boxes and as convex hulls?
+
+SimBenchmark runs it at 0.01 s until it collapses and counts the steps; a tower in equilibrium must not move.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from nonsmooth.experiments.base import Experiment, Progress, Summary
+from nonsmooth.experiments.masonry.standing import Building, run_buildings
+from nonsmooth.scenes.kapla import kapla
+
+STEP = 0.01
+"""s, as in SimBenchmark."""
+FULL, QUICK = 600, 20
+"""Steps."""
+_VIEW = (-60.0, 16.0, 1.0)
+BUILDINGS = (
+    Building("hulls", "102 hulls", partial(kapla, hull=True), STEP, 1e-8, _VIEW),
+    Building("boxes", "102 boxes", kapla, STEP, 1e-8, _VIEW),
+)
+
+
+def run(folder: Path, quick: bool, progress: Progress) -> Summary:
+    """Run the experiment; see `Experiment.run`."""
+    return run_buildings(KAPLA, BUILDINGS, QUICK if quick else FULL, folder, progress)
+
+
+KAPLA = Experiment(
+    "kapla",
+    "SimBenchmark's Kapla tower of 102 blocks, as hulls and as boxes: every step at 1e-8, and it stands",
+    "SimBenchmark (Kang and Hwangbo), Kapla benchmark: 6 floors of 17 blocks of 10 kg, step 0.01 s",
+    run,
+)

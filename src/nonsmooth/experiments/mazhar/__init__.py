@@ -1,0 +1,1 @@
+"""Experiments of Mazhar and of Negrut."""

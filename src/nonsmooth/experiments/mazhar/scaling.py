@@ -1,0 +1,350 @@
+"""Time to solve one step of 64 to 2,560 settled spheres: TR-2014-11 §5.2, Figs. 5 and 6.
+
+Every solver gets the same relaxed problem (Eq. 23 or 24) and the same tolerance, which the certificate
+judges, and starts from zero impulses. A solver that passes its time limit at a size is marked there and not
+tried beyond, as the report does for PATH. The heaps are settled more coarsely than in the report, by
+Gauss-Seidel in steps of 0.002 s; the problem that is solved has the report's step, 0.0005 s.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.errors import UnsupportedError
+from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.mazhar import settled_spheres as spheres
+from nonsmooth.experiments.mazhar import static_figures as figures
+from nonsmooth.experiments.shared.granular import Effort
+from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers.admm import ADMM
+from nonsmooth.solvers.apgd import APGD
+from nonsmooth.solvers.auto import Auto
+from nonsmooth.solvers.base import Solver
+from nonsmooth.solvers.equations_of_motion import EquationsOfMotion
+from nonsmooth.solvers.fixed_point import FixedPoint
+from nonsmooth.solvers.gauss_seidel import GaussSeidel
+from nonsmooth.solvers.interior_point import InteriorPoint
+from nonsmooth.solvers.newton import Newton
+from nonsmooth.solvers.projection_iterations import JORProx, SORProx
+from nonsmooth.solvers.proximal_point import Proximal
+from nonsmooth.solvers.solution import Solution
+from nonsmooth.solvers.solve import solve
+
+Floats = NDArray[np.float64]
+
+STEP = 0.0005
+"""Time step in s of the problem that is solved, as in the report."""
+REPEATED_BELOW = 1.0
+"""A solve that took less (s) is done once more, and the shorter time counts."""
+MANY = 1_000_000
+"""Iteration limit: the time limit comes first."""
+TOO_LARGE = "too large"
+"""Status of a problem that a solver refuses for its size."""
+SHOWN = 20
+"""How often a settling run shows how far it is."""
+GIVES_UP = ("time limit", TOO_LARGE)
+"""What a solver does not come back from at larger sizes."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A solver under the name that figures and tables give to it."""
+
+    label: str
+    solver: Solver
+    law: str = "relaxed"
+
+
+TIMES = "times.csv"
+"""Written after every solve, and read by a run that goes on."""
+METHODS = (
+    Method("APGD", APGD()),
+    Method("interior point, dual", InteriorPoint(form="dual")),
+    Method("interior point, primal", InteriorPoint(form="primal")),
+    Method("EOM", EquationsOfMotion()),
+    Method("EOM, 30 sweeps", EquationsOfMotion(sweeps=30)),
+    Method("Gauss-Seidel", GaussSeidel()),
+    Method("proximal", Proximal()),
+    Method("Newton", Newton()),
+    Method("ADMM", ADMM()),
+    Method("SOR-prox", SORProx()),
+    Method("JOR-prox", JORProx()),
+    Method("auto", Auto()),
+    Method("fixed point (exact law)", FixedPoint(), "coulomb"),
+)
+"""The report's three first (Mosek is Clarabel, PATH is our semismooth Newton); then what else there is."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How much is computed."""
+
+    sizes: tuple[int, ...]
+    """Numbers of spheres."""
+    duration: float
+    """Of settling, in s."""
+    step: float
+    """Of settling, in s."""
+    effort: Effort
+    """Of settling."""
+    tolerance: float
+    """Relative residual that every solver is asked for."""
+    time_limit: float
+    """For every solve, in s."""
+    methods: tuple[Method, ...] = METHODS
+
+    def recipe(self, size: int) -> spheres.Recipe:
+        """The heap of a size."""
+        return spheres.Recipe(
+            f"{size:04d}", size, self.duration, self.step, self.effort, GaussSeidel(threads=1)
+        )
+
+
+FULL = Setup(tuple(range(64, 2561, 64)), 2.0, 0.002, Effort(1e-2, 100), 1e-4, 60.0)
+"""The report's sizes; it has a time limit of 3,600 s."""
+QUICK = Setup((32, 64, 128), 1.0, 0.005, Effort(1e-2, 100), 1e-4, 2.0)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One solver on one problem."""
+
+    spheres: int
+    contacts: int
+    method: str
+    status: str
+    iterations: int
+    seconds: float
+    """Wall time; NaN where the solver refused."""
+    residual: float
+    objective_before: float
+    """½(v − M⁻¹k)ᵀM(v − M⁻¹k) in J of the velocities that go in, which is Eq. 23 plus ½kᵀM⁻¹k."""
+    objective_after: float
+    """The same of the velocities that come out; NaN where the solver refused."""
+    tolerance: float
+    time_limit: float
+    """s"""
+
+    @property
+    def solved(self) -> bool:
+        """True where the certificate holds to the tolerance."""
+        return self.status == "solved"
+
+
+def measure(problem: ContactProblem, size: int, before: float, method: Method, setup: Setup) -> Measured:
+    """Solve a problem from zero impulses and take the time."""
+    try:
+        found = _solve(problem, method, setup)
+    except UnsupportedError:
+        missing = (TOO_LARGE, 0, math.nan, math.nan, before, math.nan)
+        return Measured(size, problem.contacts, method.label, *missing, setup.tolerance, setup.time_limit)
+    seconds = found.statistics.time
+    if seconds < REPEATED_BELOW:
+        seconds = min(seconds, _solve(problem, method, setup).statistics.time)
+    late = seconds > setup.time_limit  # a solver that looks at the clock rarely may even have got there
+    status = "time limit" if late else str(found.status)
+    assert found.velocity is not None
+    after = distance_from_free_motion(problem, found.velocity)
+    return Measured(
+        size, problem.contacts, method.label, status, found.statistics.iterations, seconds,
+        found.certificate.residual, before, after, setup.tolerance, setup.time_limit,
+    )  # fmt: skip
+
+
+def _solve(problem: ContactProblem, method: Method, setup: Setup) -> Solution:
+    return solve(
+        problem.with_law(method.law), method.solver, tolerance=setup.tolerance, max_iterations=MANY,
+        time_limit=setup.time_limit, throw=False,
+    )  # fmt: skip
+
+
+def distance_from_free_motion(problem: ContactProblem, velocity: Floats) -> float:
+    """½(v − M⁻¹k)ᵀM(v − M⁻¹k) in J: the objective of Eq. 23, ½vᵀMv − kᵀv, made positive by a constant."""
+    change = velocity - problem.velocity(np.zeros(problem.layout.contact_rows))
+    return float(0.5 * change @ (problem.mass_matrix() @ change))
+
+
+def velocity_before(settled: spheres.Settled, problem: ContactProblem) -> Floats:
+    """The velocities that go into the step: those without impulses, less what gravity adds in it."""
+    system = settled.system()
+    free = problem.velocity(np.zeros(problem.layout.contact_rows)).reshape(-1, 6).copy()
+    free[~system.fixed, :3] -= STEP * system.gravity
+    return np.asarray(free.ravel())
+
+
+def run(folder: Path, quick: bool, progress: Progress) -> Summary:
+    """Run the experiment; see `Experiment.run`. The quick form has 32, 64 and 128 spheres and 2 s a solve."""
+    return run_setup(folder, QUICK if quick else FULL, progress)
+
+
+def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
+    """Run it in given sizes; what is in the folder already, of the same setup, is not computed again."""
+    prepare_folder(folder)
+    path = folder / TIMES
+    stored = _read(path)
+    results = [each for each in stored if _belongs_to(each, setup)]
+    others = [each for each in stored if not _belongs_to(each, setup)]
+    each = len(setup.methods) + 1
+    total = len(setup.sizes) * each + 2
+    progress(0, total, "compiling kernels, where that was not done before")
+    _warm_up(setup)
+    for index, size in enumerate(setup.sizes):
+        began = 1 + index * each
+        todo = [method for method in setup.methods if _is_open(results, size, method)]
+        if todo:
+            progress(began, total, f"{size} spheres: settling")
+
+            def settling(done: int, steps: int, what: str, began: int = began, size: int = size) -> None:
+                if (done * SHOWN) // steps != ((done - 1) * SHOWN) // steps:
+                    progress(began, total, f"{size} spheres: settling, {what}")
+
+            data = spheres.settled(setup.recipe(size), folder, settling)
+            problem = data.next_problem(STEP)
+            before = distance_from_free_motion(problem, velocity_before(data, problem))
+        for method in todo:
+            progress(began + 1 + setup.methods.index(method), total, f"{size} spheres: {method.label}")
+            # a problem of its own: none finds what another one has prepared
+            results.append(measure(data.next_problem(STEP), size, before, method, setup))
+            _write(path, others + results)
+    progress(total - 1, total, "figures")
+    files = [
+        path,
+        save_figure(figures.times(results, setup), folder / "fig05_times.png"),
+        save_figure(figures.primal_objectives(best_of_size(results)), folder / "fig06_primal_objective.png"),
+    ]
+    rows = tuple(compare(results, setup))
+    summary = Summary(MAZHAR_SCALING.name, MAZHAR_SCALING.paper, rows, tuple(files)).write(folder)
+    progress(total, total, "done")
+    return summary
+
+
+def _quiet(done: int, total: int, what: str) -> None:
+    """For the warm-up, which is short."""
+
+
+def _warm_up(setup: Setup) -> None:
+    """Let every solver see a small heap, so that no time holds compilation."""
+    small = spheres.Recipe("warm-up", 12, 0.5, 0.01, setup.effort, GaussSeidel())
+    problem = spheres.settle(small, _quiet).next_problem(STEP)
+    for method in setup.methods:
+        measure(problem, 12, math.nan, method, setup)
+
+
+def _is_open(results: Sequence[Measured], size: int, method: Method) -> bool:
+    """True where a method has not been measured at a size and did not give up at a smaller one."""
+    own = [each for each in results if each.method == method.label]
+    return not any(each.spheres == size or (each.spheres < size and each.status in GIVES_UP) for each in own)
+
+
+def best_of_size(results: Sequence[Measured]) -> list[Measured]:
+    """At every size the answer with the smallest residual under the relaxed law."""
+    relaxed = {method.label for method in METHODS if method.law == "relaxed"}
+    best: dict[int, Measured] = {}
+    for each in results:
+        known = best.get(each.spheres)
+        if each.method in relaxed and each.solved and (known is None or each.residual < known.residual):
+            best[each.spheres] = each
+    return [best[size] for size in sorted(best)]
+
+
+def exponent(results: Sequence[Measured], method: str) -> tuple[float, int]:
+    """Slope of log time over log contacts where a method reached the tolerance, and how many sizes that are.
+
+    NaN with fewer than three.
+    """
+    own = [each for each in results if each.method == method and each.solved]
+    if len(own) < 3:
+        return math.nan, len(own)
+    contacts, seconds = zip(*((each.contacts, each.seconds) for each in own), strict=True)
+    return float(np.polyfit(np.log(contacts), np.log(seconds), 1)[0]), len(own)
+
+
+def compare(results: Sequence[Measured], setup: Setup) -> list[Comparison]:
+    """Set the report's numbers of §5.2 beside ours."""
+    fewest = min(results, key=lambda each: each.spheres)
+    most = max(results, key=lambda each: each.spheres)
+    rows = [
+        Comparison(f"contacts of {fewest.spheres} spheres", _printed(fewest.spheres), fewest.contacts, "",
+                   f"{setup.recipe(fewest.spheres)}; gaps up to {spheres.MARGIN:g} radii count as contacts"),
+        Comparison(f"contacts of {most.spheres} spheres", _printed(most.spheres), most.contacts, ""),
+    ]  # fmt: skip
+    for method in setup.methods:
+        own = sorted((each for each in results if each.method == method.label), key=lambda e: e.spheres)
+        slope, count = exponent(results, method.label)
+        solved = [each for each in own if each.solved]
+        missed = "".join(
+            f"; {each.status} at {each.spheres} spheres"
+            + ("" if math.isnan(each.residual) else f" (residual {each.residual:.1e})")
+            for each in own
+            if not each.solved
+        )
+        note = f"fitted over {count} sizes, relative residual {setup.tolerance:g}{missed}"
+        rows.append(Comparison(f"time ~ contacts to the power of, {method.label}", None, slope, "", note))
+        if solved:
+            last = solved[-1]
+            rows.append(
+                Comparison(
+                    f"time of the largest one solved, {method.label}", None, last.seconds, "s",
+                    f"{last.spheres} spheres, {last.contacts} contacts, {last.iterations} iterations"
+                    + ("; the report's PATH: over 3600 s from the seventh size on" * (method.label == "EOM")),
+                )
+            )  # fmt: skip
+    for each in best_of_size(results):
+        at_rest = 0.5 * each.spheres * spheres.MASS * (9.81 * STEP) ** 2
+        rows += [
+            Comparison.with_closed_form(
+                f"primal objective that goes in, {each.spheres} spheres", at_rest, each.objective_before, "J",
+                "plus ½kᵀM⁻¹k, so that it is ½ n m (g h)² of the velocities before",
+            ),
+            Comparison(
+                f"primal objective after / before, {each.spheres} spheres", None,
+                each.objective_after / each.objective_before, "",
+                f"{each.method}, residual {each.residual:.1e}; the report: larger after solving",
+            ),
+        ]  # fmt: skip
+    return rows
+
+
+def _printed(size: int) -> float | None:
+    return {64: 77.0, 2560: 9228.0}.get(size)
+
+
+def _write(path: Path, results: Sequence[Measured]) -> None:
+    header = [field.name for field in fields(Measured)]
+    write_csv(path, header, [astuple(each) for each in results])
+
+
+def _read(path: Path) -> list[Measured]:
+    """All that was measured before."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    kinds = {"int": int, "float": float, "str": str}
+    return [Measured(**{f.name: kinds[str(f.type)](row[f.name]) for f in fields(Measured)}) for row in rows]
+
+
+def _belongs_to(each: Measured, setup: Setup) -> bool:
+    """True for a measurement of this setup: same limits, one of its sizes, one of its methods."""
+    return (
+        (each.tolerance, each.time_limit) == (setup.tolerance, setup.time_limit)
+        and each.spheres in setup.sizes
+        and each.method in {method.label for method in setup.methods}
+    )
+
+
+MAZHAR_SCALING = Experiment(
+    "mazhar-scaling",
+    "one step of 64 to 2,560 settled spheres: time of every solver over the number of contacts",
+    "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.2, Figs. 5 and 6",
+    run,
+    keeps=(spheres.KEPT, TIMES),
+)

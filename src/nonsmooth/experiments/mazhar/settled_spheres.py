@@ -1,0 +1,162 @@
+"""Data sets of settled spheres for TR-2014-11 §5.1 and §5.2: their recipe, kept instead of the data.
+
+The report prints how many spheres settle, for how long, in which steps and with how many iterations. Radius,
+mass, friction, container, start and contact margin are ours; see `spheres_above_container` and `MARGIN`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.errors import ToleranceWarning
+from nonsmooth.experiments.base import Progress
+from nonsmooth.experiments.shared.granular import Effort
+from nonsmooth.experiments.shared.kept_work import keep, kept
+from nonsmooth.model.system import System
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.scenes.filling import filling
+from nonsmooth.solvers.apgd import APGD
+from nonsmooth.solvers.base import Solver
+from nonsmooth.stepping.options import StepOptions
+from nonsmooth.stepping.simulate import simulate
+from nonsmooth.stepping.time_stepping import TimeStepper
+
+Floats = NDArray[np.float64]
+
+RADIUS, MASS, FRICTION = 0.1, 1.0, 0.25
+"""Of every sphere, in m, in kg and without unit; the report prints none of them."""
+MARGIN = 0.12
+"""Contacts are found where the gap is at most this, in radii: 320 spheres then have about the report's 1,050
+contacts, open ones among them."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How spheres are settled, always under the relaxed law."""
+
+    name: str
+    spheres: int
+    duration: float
+    """s"""
+    step: float
+    """s"""
+    effort: Effort
+    """In every step, which starts from the impulses of the step before."""
+    solver: Solver = field(default_factory=APGD)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.spheres} spheres settled for {self.duration:g} s with h = {self.step:g} s by "
+            f"{self.solver.name}, {self.effort}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """The state of all bodies after settling, and how it came about."""
+
+    recipe: Recipe
+    position: Floats
+    """(n, 3) in m."""
+    quaternion: Floats
+    """(n, 4)"""
+    linear_velocity: Floats
+    """(n, 3) in m/s."""
+    angular_velocity: Floats
+    """(n, 3) in rad/s, body frame."""
+    kinetic_energy: float
+    """J"""
+    penetration: float
+    """Largest overlap in the last step, in m."""
+    mean_iterations: float
+    """Per step."""
+    missed: int
+    """Steps that did not reach the tolerance."""
+
+    def system(self) -> System:
+        """The spheres in their container, settled."""
+        system = spheres_above_container(self.recipe.spheres)
+        system.position[:], system.quaternion[:] = self.position, self.quaternion
+        system.linear_velocity[:], system.angular_velocity[:] = self.linear_velocity, self.angular_velocity
+        return system
+
+    def next_problem(self, step: float) -> ContactProblem:
+        """The relaxed problem of one further step of `step` seconds."""
+        system = self.system()
+        options = StepOptions.of(
+            system, step, law="relaxed", solver=APGD(), max_iterations=1, margin=MARGIN * RADIUS
+        )
+        return TimeStepper(system, step, options).advance().solution.problem
+
+
+def spheres_above_container(spheres: int) -> System:
+    """Spheres at rest on a lattice with small random shifts, in a container about as wide as the heap."""
+    return filling(spheres, radius=RADIUS, mass=MASS, friction=FRICTION)
+
+
+def settled(recipe: Recipe, folder: Path, progress: Progress) -> Settled:
+    """Return a data set: from the folder where it was computed before, else computed and kept there.
+
+    `progress` is called as progress(steps done, steps, what).
+    """
+    path = path_of(recipe, folder)
+    found = _read(path, recipe)
+    if found is None:
+        found = settle(recipe, progress)
+        _write(path, found)
+    return found
+
+
+KEPT = "settled_*.npz"
+"""Pattern of the files."""
+
+
+def path_of(recipe: Recipe, folder: Path) -> Path:
+    """Where a data set is kept."""
+    return folder / f"settled_{recipe.name}.npz"
+
+
+def settle(recipe: Recipe, progress: Progress) -> Settled:
+    """Let the spheres fall and come to rest."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ToleranceWarning)  # counted in `missed`
+        run = simulate(
+            spheres_above_container(recipe.spheres), recipe.duration, recipe.step, law="relaxed",
+            solver=recipe.solver, tolerance=recipe.effort.tolerance,
+            max_iterations=recipe.effort.max_iterations, margin=MARGIN * RADIUS, progress=progress,
+        )  # fmt: skip
+    system = run.system
+    return Settled(
+        recipe, system.position, system.quaternion, system.linear_velocity, system.angular_velocity,
+        float(run.steps["kinetic_energy"][-1]), float(run.steps["penetration"][-1]),
+        float(run.steps["iterations"].mean()), run.certificate.missed,
+    )  # fmt: skip
+
+
+_ARRAYS = ("position", "quaternion", "linear_velocity", "angular_velocity")
+_NUMBERS = ("kinetic_energy", "penetration", "mean_iterations", "missed")
+
+
+def _write(path: Path, found: Settled) -> None:
+    keep(path, _name_of(found.recipe), {name: getattr(found, name) for name in (*_ARRAYS, *_NUMBERS)})
+
+
+def _read(path: Path, recipe: Recipe) -> Settled | None:
+    """The data set of a file; None where there is none of this recipe."""
+    content = kept(path, _name_of(recipe))
+    if content is None:
+        return None
+    position, quaternion, linear, angular = (content[name] for name in _ARRAYS)
+    energy, penetration, iterations, missed = (float(content[name]) for name in _NUMBERS)
+    return Settled(
+        recipe, position, quaternion, linear, angular, energy, penetration, iterations, int(missed)
+    )
+
+
+def _name_of(recipe: Recipe) -> str:
+    return f"{recipe!r}, radius {RADIUS}, mass {MASS}, friction {FRICTION}, margin {MARGIN}"

@@ -1,0 +1,90 @@
+"""A05 of the IFToMM library of computational benchmark problems: the stiff flyball governor.
+
+A shaft that turns freely carries two arms with heavy balls and a slider, which stiff springs with strong
+dampers hold to the arms. The slider's height is measured for 10 s. Springs and dampers are explicit here, so
+that the dampers, under which motion dies out like exp(−8117 t/s), limit the step: orders are measured over
+0.25 s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.experiments.base import Experiment, Progress, Summary
+from nonsmooth.experiments.mechanisms import references
+from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
+from nonsmooth.experiments.mechanisms.setting import Benchmark, Line, Plan, kept
+from nonsmooth.model import quaternions
+from nonsmooth.model.system import System
+from nonsmooth.scenes.spatial_benchmarks import governor
+
+Floats = NDArray[np.float64]
+
+FULL = Plan(0.25, (200e-6, 100e-6), 25)
+LONG = Plan(10.0, (200e-6,), 200, schemes=("rattle",))
+QUICK = Plan(0.05, (200e-6, 100e-6), 10)
+
+
+def measure(system: System) -> Floats:
+    """The slider's height (1,) in m."""
+    return system.position[system.index("slider"), 2:].copy()
+
+
+@kept
+def motion(times: Floats) -> Floats:
+    """The slider's height in m and the heat of the dampers in J, (n, 2), by integration of arm and slider."""
+    found = references.governor(times)
+    return np.column_stack([found.height, found.heat])
+
+
+def reference(times: Floats) -> Floats:
+    """The slider's height (n, 1) in m."""
+    return motion(times)[:, :1]
+
+
+def work(times: Floats, _values: Floats) -> Floats:
+    """Work of the dampers (n,) in J, as the reference has it."""
+    return -motion(times)[:, 1]
+
+
+def draw(system: System) -> list[Line]:
+    """Shaft, arms, slider and springs as seen by who turns with the shaft: its own x, and z."""
+    back = quaternions.conjugate(system.quaternion[system.index("shaft")])
+    anchors = system.joints.anchors(system.position, system.quaternion)
+
+    def on_paper(*points: Floats) -> Line:
+        return quaternions.rotate(back, np.array(points))[:, [0, 2]]
+
+    lines = [on_paper(np.zeros(3), np.array([0.0, 0.0, 1.0]))]
+    sides = []
+    for name in ("right", "left"):
+        pin = anchors[system.joints.index(f"{name} pin"), 0]
+        bottom, middle = anchors[system.joints.index(f"{name} spring")]
+        lines += [on_paper(pin, pin + 2.0 * (middle - pin)), on_paper(bottom, middle)]
+        sides.append(bottom)
+    return [*lines, on_paper(*sides)]
+
+
+BENCHMARK = Benchmark(
+    build=governor, quantity="the slider's height", components=("s",), unit="m", measure=measure,
+    reference=reference, source="two freedoms by DOP853", draw=draw, work=work,
+)  # fmt: skip
+REPORT = Report(moments=(0.0, 0.15, 0.25, 0.5), plane=("x of the shaft in m", "z in m"))
+
+
+def run(folder: Path, quick: bool, progress: Progress) -> Summary:
+    """Run the experiment; see `Experiment.run`."""
+    plan, report = (QUICK, REPORT) if quick else (FULL, replace(REPORT, long=LONG))
+    return run_benchmark(IFTOMM_GOVERNOR, BENCHMARK, plan, report, folder, progress)
+
+
+IFTOMM_GOVERNOR = Experiment(
+    "iftomm-governor",
+    "a flyball governor with stiff springs and dampers: the slider's height",
+    "IFToMM library of computational benchmark problems, A05",
+    run,
+)

@@ -1,0 +1,1 @@
+"""Experiments of Melanz, Fang, Jayakumar and Negrut."""

@@ -1,0 +1,271 @@
+"""Mazhar, Melanz, Ferris and Negrut, TR-2014-11: methods for hard spheres with friction."""
+
+from __future__ import annotations
+
+from nonsmooth.experiments.report.entries import Claim, Entry, Paper, Source
+
+_OTHER_SCENE = (
+    "The report does not print the spheres' mass, size and container, and its solvers were Mosek and PATH: "
+    "numbers of another scene and of other programs."
+)
+_BALL = "ball on plane"
+_BOX = "box on plane"
+_FROM_REST = "box on an incline of 65° from rest"
+_TO_REST = "box on an incline of 25° to rest"
+
+
+def _convergence(label: str, theirs: str, picture: str, data: str, rows: tuple[str, ...]) -> Entry:
+    named = tuple(f"{row}, {data}" for row in rows)
+    source = Source("mazhar-static", (picture,), named, named, _OTHER_SCENE)
+    return Entry(label, theirs, (source,), remark="Clarabel takes the place of Mosek.")
+
+
+def _scene(label: str, what: str, shown: str) -> Entry:
+    return Entry(label, f"A picture of the scene: {what}.", sketch=True,
+                 remark=f"It shows no result; our scene is the same, its motion is in {shown}.")  # fmt: skip
+
+
+def _motion(
+    label: str,
+    theirs: str,
+    picture: str,
+    rows: tuple[str, ...] = (),
+    claims: tuple[Claim, ...] = (),
+    remark: str = "",
+) -> Entry:
+    """A figure of a motion, whose caption does not name what is drawn; ours has all in one picture."""
+    return Entry(label, theirs, (Source("mazhar-dynamics", (picture,), rows, claims=claims),), remark=remark)
+
+
+def _alike(case: str) -> Claim:
+    return Claim(
+        "Primal, dual and EOM without relaxation give the same motion.",
+        f"{case}: largest distance between exact models",
+        most=1e-6,
+    )
+
+
+def _lifts_off(case: str, says: str) -> Claim:
+    return Claim(says, f"{case}: highest above the surface, relaxed models", least=1e-4)
+
+
+_PATH = "PATH is not run here: our EOM model is solved by our own method and does not part from the others."
+
+MAZHAR = Paper(
+    name="mazhar",
+    title="An analysis of several methods for handling hard-sphere frictional contact in rigid multibody "
+    "dynamics",
+    authors="Mazhar, Melanz, Ferris and Negrut",
+    place="TR-2014-11, University of Wisconsin–Madison, 2014",
+    entries=(
+        Entry(
+            "Table 1",
+            "Condition number, kinetic energy and iteration limit of two heaps of 320 spheres, one settled "
+            "thoroughly and one poorly.",
+            (
+                Source(
+                    "mazhar-static",
+                    rows=("contacts, *", "condition number of DᵀM⁻¹D, *", "kinetic energy, *"),
+                    in_kind=("contacts, *", "condition number of DᵀM⁻¹D, *", "kinetic energy, *"),
+                    why_in_kind=_OTHER_SCENE
+                    + " The matrix is singular, so that its condition number is rounding.",
+                    claims=(
+                        Claim(
+                            "The poorly settled heap moves more.",
+                            "kinetic energy, poorly settled",
+                            over="kinetic energy, thoroughly settled",
+                            least=1.0,
+                        ),
+                        Claim(
+                            "The poorly settled heap overlaps more.",
+                            "largest overlap, poorly settled",
+                            over="largest overlap, thoroughly settled",
+                            least=1.0,
+                        ),
+                    ),
+                ),
+            ),
+        ),
+        _convergence(
+            "Fig. 1",
+            "Objective over the iterations of APGD and of Mosek for the thoroughly settled heap.",
+            "fig01_fig03_objective.png",
+            "thoroughly settled",
+            (
+                "objective of interior point",
+                "iterations of interior point",
+                "iterations of APGD to * objective",
+            ),
+        ),
+        _convergence(
+            "Fig. 2",
+            "The solution of the thoroughly settled heap: with more iterations APGD comes closer to Mosek.",
+            "fig02_fig04_solutions.png",
+            "thoroughly settled",
+            ("residual of APGD at the end",),
+        ),
+        _convergence(
+            "Fig. 3",
+            "Objective over the iterations of APGD and of Mosek for the poorly settled heap.",
+            "fig01_fig03_objective.png",
+            "poorly settled",
+            (
+                "objective of interior point",
+                "iterations of interior point",
+                "iterations of APGD to * objective",
+            ),
+        ),
+        _convergence(
+            "Fig. 4",
+            "The solution of the poorly settled heap: with more iterations APGD comes closer to Mosek.",
+            "fig02_fig04_solutions.png",
+            "poorly settled",
+            ("residual of APGD at the end",),
+        ),
+        Entry(
+            "Fig. 5",
+            "Wall time of APGD, Mosek and PATH for heaps of 64 to 2,560 spheres, 77 to 9,228 contacts; PATH "
+            "passes its limit of an hour after the sixth.",
+            (
+                Source(
+                    "mazhar-scaling",
+                    ("fig05_times.png",),
+                    (
+                        "contacts of * spheres",
+                        "time ~ contacts to the power of, *",
+                        "time of the largest one solved, *",
+                    ),
+                    in_kind=("contacts of * spheres",),
+                    why_in_kind=_OTHER_SCENE,
+                ),
+            ),
+            remark="The report prints no time. The quick form has fewer sizes and fewer solvers.",
+        ),
+        Entry(
+            "Fig. 6",
+            "Primal objective of the data that go into the solver, beside that of the converged answer.",
+            (
+                Source(
+                    "mazhar-scaling",
+                    ("fig06_primal_objective.png",),
+                    ("primal objective that goes in, *", "primal objective after / before, *"),
+                    claims=(
+                        Claim(
+                            "For larger problems the objective is larger after solving (tested: all sizes).",
+                            "primal objective after / before, *",
+                            least=1.0,
+                        ),
+                    ),
+                ),
+            ),
+        ),
+        _scene("Fig. 7", "a ball of radius 1 m that slides and then rolls on a plane", "Figs. 8 to 11"),
+        _motion(
+            "Fig. 8",
+            "The ball's motion under six models, the first of three figures: all lie on each other.",
+            "ball.png",
+            (
+                "ball rolls from, *",
+                f"{_BALL}: largest error of position, exact models",
+                f"{_BALL}: largest distance between exact models",
+            ),
+            (_alike(_BALL),),
+        ),
+        _motion(
+            "Fig. 9",
+            "The ball's motion under six models, the second of three: all lie on each other.",
+            "ball.png",
+            (f"{_BALL}: order in h, *",),
+            (_alike(_BALL),),
+        ),
+        _motion(
+            "Fig. 10",
+            "The ball's motion under six models, the third of three: all lie on each other.",
+            "ball.png",
+            ("ball rolls from, *",),
+            (_alike(_BALL),),
+        ),
+        _motion(
+            "Fig. 11",
+            "Magnitude of the ball's velocity: the relaxed models have a spike at the start.",
+            "ball.png",
+            (f"{_BALL}: lift-off speed, relaxed models", f"{_BALL}: highest above the surface, *"),
+            (_lifts_off(_BALL, "Relaxation gives the ball a vertical velocity when sliding begins."),),
+        ),
+        _scene("Fig. 12", "a cube of 1 m that slides on a plane, on four contact points", "Figs. 13 and 14"),
+        _motion(
+            "Fig. 13",
+            "Motion of the box on the plane under six models; PATH's relaxed EOM parts from the others.",
+            "box.png",
+            (f"{_BOX}: stop distance, *", f"{_BOX}: largest distance between exact models"),
+            (_alike(_BOX),),
+            _PATH,
+        ),
+        _motion(
+            "Fig. 14",
+            "The same box: under the relaxed models it lifts off and comes back.",
+            "box.png",
+            (f"{_BOX}: highest above the surface, *", f"{_BOX}: lift-off speed, relaxed models"),
+            (_lifts_off(_BOX, "Relaxation lifts the box off the plane."),),
+        ),
+        _scene("Fig. 15", "a box on an incline of 65° that starts from rest", "Figs. 16 and 17"),
+        *(
+            _motion(
+                label,
+                f"The box that slides down from rest, {which} figure: under six models the solvers differ a "
+                "little.",
+                "incline_from_rest.png",
+                rows,
+                (
+                    Claim(
+                        "All solvers come to slightly different answers.",
+                        f"{_FROM_REST}: largest distance between exact models",
+                        least=1e-6,
+                    ),
+                ),
+                "Ours do not differ where the model is the same, so that the report's own guess, small "
+                "errors that compound, is not a property of the models.",
+            )
+            for label, which, rows in (
+                (
+                    "Fig. 16",
+                    "first",
+                    (
+                        f"{_FROM_REST}: acceleration, *",
+                        f"{_FROM_REST}: largest distance between exact models",
+                    ),
+                ),
+                ("Fig. 17", "second", (f"{_FROM_REST}: highest above the surface, *",)),
+            )
+        ),
+        _scene("Fig. 18", "a box that slides on an incline of 25° until it rests", "Figs. 19 and 20"),
+        _motion(
+            "Fig. 19",
+            "Motion of the box that comes to rest under six models; PATH's relaxed EOM parts from the "
+            "others.",
+            "incline_to_rest.png",
+            (f"{_TO_REST}: stop distance, *", f"{_TO_REST}: largest distance between exact models"),
+            (_alike(_TO_REST),),
+            _PATH,
+        ),
+        _motion(
+            "Fig. 20",
+            "The same box: under the relaxed models it lifts off first and comes back.",
+            "incline_to_rest.png",
+            (f"{_TO_REST}: highest above the surface, *", f"{_TO_REST}: lift-off speed, relaxed models"),
+            (_lifts_off(_TO_REST, "Relaxation lifts the box off the incline."),),
+        ),
+        Entry(
+            "§5.3.1",
+            "The time from which the ball rolls, 2 v₀/(7 μ g).",
+            (
+                Source(
+                    "rolling-transition",
+                    ("plane.png",),
+                    ("transition, in the plane, *", "rolling speed, in the plane"),
+                ),
+            ),
+            remark="From event to event, so that the time is found and not sampled.",
+        ),
+    ),
+)

@@ -1,0 +1,59 @@
+"""Negrut and Serban, TR-2016-12: joints and contacts with friction in one cone complementarity problem."""
+
+from __future__ import annotations
+
+from nonsmooth.experiments.report.entries import Entry, Paper, Source
+
+NEGRUT = Paper(
+    name="negrut",
+    title="Posing multibody dynamics with friction and contact as a differential complementarity problem",
+    authors="Negrut and Serban",
+    place="TR-2016-12, University of Wisconsin–Madison, 2017",
+    entries=(
+        Entry(
+            "Fig. 1",
+            "A sketch of two bodies in contact, with the local frame at the contact point.",
+            sketch=True,
+            remark="It is the report's only figure, and it shows no result.",
+        ),
+        Entry(
+            "Eqs. 9 and 13 to 15",
+            "Joints and contacts with friction in one problem, which the report derives and does not run.",
+            (
+                Source(
+                    "stirrer",
+                    ("scene.png", "torque.png", "work.png"),
+                    (
+                        "work that is not explained, *",
+                        "largest error of the joints, *",
+                        "steps that missed the tolerance, *",
+                    ),
+                ),
+            ),
+            remark="A driven four-bar stirs a bed of spheres; the balance of work and heat checks it.",
+        ),
+        Entry(
+            "Eq. 9c",
+            "Joints on velocity level with a term that pulls positions back, without contacts.",
+            (
+                Source(
+                    "slider-crank",
+                    ("motion.png", "convergence.png"),
+                    ("largest driving torque, *", "largest error of the joints, *"),
+                ),
+            ),
+            remark="The scheme “stabilised” is this one; “projected” and “rattle” are ours beside it. "
+            "Mechanisms with references of their own follow below.",
+        ),
+    ),
+    further=(
+        "double-pendulum",
+        "catenary",
+        "spinning-top",
+        "iftomm-pendulum",
+        "iftomm-four-bar",
+        "iftomm-squeezer",
+        "iftomm-bricard",
+        "iftomm-governor",
+    ),
+)

@@ -1,0 +1,396 @@
+"""What the experiments with falling spheres share: the methods that are compared, and a run's history."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.errors import ToleranceWarning
+from nonsmooth.experiments.base import Comparison, Progress
+from nonsmooth.experiments.shared.output import BLUE, GREEN, ORANGE, write_csv
+from nonsmooth.model.system import System
+from nonsmooth.solvers.apgd import APGD
+from nonsmooth.solvers.base import Solver
+from nonsmooth.solvers.gauss_seidel import GaussSeidel
+from nonsmooth.stepping.frame import Frame
+from nonsmooth.stepping.run import RunCertificate
+from nonsmooth.stepping.simulate import simulate
+
+Floats = NDArray[np.float64]
+
+PLANES = ("floor", "left", "right", "front", "back")
+"""The container, as `scenes.filling` names its parts."""
+WINDOW = 0.1
+"""Time in s over which forces are averaged before they are judged: single impacts come in one step."""
+SETTLED = 0.05
+"""The force counts as settled from when on its mean stays this close to the weight, as a part of it."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A law with the solver that answers it."""
+
+    key: str
+    """In data files."""
+    label: str
+    """In figures and summaries."""
+    law: str
+    solver: Solver
+    colour: str
+
+
+RELAXED = Method("relaxed_apgd", "relaxed, APGD", "relaxed", APGD(anti_relaxation=False), BLUE)
+ANTI_RELAXED = Method(
+    "anti_relaxed_apgd", "anti-relaxed, APGD", "coulomb", APGD(anti_relaxation=True), ORANGE
+)
+EXACT = Method("exact_gauss_seidel", "exact, Gauss-Seidel", "coulomb", GaussSeidel(), GREEN)
+METHODS = (RELAXED, ANTI_RELAXED, EXACT)
+"""The paper's two, and ours beside them."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What every step may cost: relative residual asked for, and the iteration limit."""
+
+    tolerance: float
+    max_iterations: int
+
+    def __str__(self) -> str:
+        return (
+            f"relative residual {self.tolerance:g} asked for, at most {self.max_iterations} iterations a step"
+        )
+
+
+class Pieces:
+    """Counts pieces of work and reports each one as it begins."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self.report, self.total, self.done = progress, total, 0
+
+    def begin(self, what: str) -> None:
+        """The next piece begins."""
+        self.report(self.done, self.total, what)
+        self.done += 1
+
+    def finish(self) -> None:
+        """All pieces are done."""
+        assert self.done == self.total, f"{self.done} of {self.total} pieces were reported"
+        self.report(self.total, self.total, "done")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All bodies at one time."""
+
+    time: float
+    """s"""
+    position: Floats
+    """(n, 3) in m."""
+    quaternion: Floats
+    """(n, 4)"""
+    speed: Floats
+    """(n,) in m/s."""
+
+
+@dataclass(frozen=True)
+class History:
+    """One run: numbers of every step."""
+
+    method: Method
+    system: System
+    """At the start."""
+    weight: float
+    """Of all moving bodies, in N."""
+    time: Floats
+    """End of every step in s."""
+    force: Floats
+    """Vertical contact force on the container in N, positive downwards: the mean over each step."""
+    momentum: Floats
+    """Vertical momentum of all moving bodies in N·s, before the first step and after every step."""
+    complementarity: Floats
+    """Error of Eq. 8: the largest |γ_n (Φ/h + u_n)| over the contacts, in J."""
+    iterations: Floats
+    contacts: Floats
+    speed: Floats
+    """Largest speed of a body in m/s."""
+    kinetic_energy: Floats
+    """J"""
+    force_error: Floats
+    """Error of all forces together, as a part of them, as the certificate sees it."""
+    seconds: float
+    """CPU time of the run, which says the same on a busy machine as on an idle one."""
+    certificate: RunCertificate
+    snapshots: tuple[Snapshot, ...]
+
+    @property
+    def step(self) -> float:
+        """s"""
+        return float(self.time[0])
+
+    @property
+    def mean_force(self) -> Floats:
+        """Force in N averaged over `WINDOW` around every step."""
+        width = 2 * (round(WINDOW / self.step) // 2) + 1
+        ones = np.ones(min(width, 2 * (len(self.force) // 2) - 1))
+        return np.asarray(
+            np.convolve(self.force, ones, "same") / np.convolve(np.ones_like(self.force), ones, "same")
+        )
+
+    @property
+    def final_force(self) -> float:
+        """Mean force over the last tenth of the run, in N."""
+        return float(self.force[-max(1, len(self.force) // 10) :].mean())
+
+    @property
+    def settled(self) -> float:
+        """Time in s from which on the averaged force stays within `SETTLED` of the weight; NaN if never."""
+        away = np.abs(self.mean_force / self.weight - 1.0) > SETTLED
+        if away[-1]:
+            return float("nan")
+        last = int(np.flatnonzero(away)[-1]) + 1 if away.any() else 0
+        return float(self.time[last])
+
+    @property
+    def balance_error(self) -> float:
+        """How far the forces miss the change of momentum, at most over all times, as a part of weight × time.
+
+        Σ h (F − W) must be what the vertical momentum has gained: only rounding is left.
+        """
+        gained = np.cumsum(self.step * (self.force - self.weight))
+        missed = gained - (self.momentum[1:] - self.momentum[0])
+        return float(np.abs(missed / (self.weight * self.time)).max())
+
+    @property
+    def late_complementarity(self) -> float:
+        """Geometric mean of the error of Eq. 8 in J over the second half of the run.
+
+        Steps without any error, where nothing touches, have no logarithm and are left out.
+        """
+        error = self.complementarity[len(self.complementarity) // 2 :]
+        return float(np.exp(np.log(error[error > 0.0]).mean())) if error.any() else 0.0
+
+
+@contextmanager
+def _misses_are_counted() -> Iterator[None]:
+    """No warning of steps that missed the tolerance: the certificate counts them, and summaries print it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ToleranceWarning)
+        yield
+
+
+def compile_kernels(systems: Sequence[System]) -> None:
+    """Do one step of every method with all bodies rushing together: no run's time then holds compilation."""
+    for system in systems:
+        moving = ~system.fixed
+        place = system.position[moving]
+        system.linear_velocity[moving] = -10.0 * (place - place.mean(axis=0))  # spheres meet within 0.01 s
+        for method in METHODS:
+            with _misses_are_counted():
+                simulate(
+                    system,
+                    0.01,
+                    0.01,
+                    law=method.law,
+                    solver=method.solver,
+                    tolerance=1e-6,
+                    max_iterations=60,
+                )
+
+
+def run_method(
+    system: System,
+    method: Method,
+    duration: float,
+    step: float,
+    effort: Effort,
+    pieces: Pieces,
+    parts: int,
+    snapshots: Sequence[float] = (),
+) -> History:
+    """Run a system under one method, reporting `parts` pieces, with snapshots near the given times (s)."""
+    planes = np.isin(np.arange(system.count), [system.names[name] for name in PLANES])
+    moving = ~system.fixed
+    mass = np.where(moving, system.mass, 0.0)
+    wanted = sorted({min(max(round(moment / step), 1), round(duration / step)) for moment in snapshots})
+    pictures: list[Snapshot] = []
+    force: list[float] = []
+    momentum = [float(mass[moving] @ system.linear_velocity[moving, 2])]
+
+    def observe(frame: Frame) -> None:
+        pairs = frame.contacts.bodies
+        sign = planes[pairs[:, 1]].astype(float) - planes[pairs[:, 0]]
+        force.append(-float(sign @ frame.impulses[:, 2]) / frame.step)
+        momentum.append(float(mass[moving] @ frame.linear_velocity[moving, 2]))
+        if frame.index in wanted:
+            speed = np.linalg.norm(frame.linear_velocity, axis=1)
+            pictures.append(Snapshot(frame.time, frame.position.copy(), frame.quaternion.copy(), speed))
+
+    what = f"{int(moving.sum())} bodies, {method.label}"
+    reported = 0
+
+    def report(done: int, total: int, _: str) -> None:
+        nonlocal reported
+        while reported * total < done * parts and reported < parts:
+            pieces.begin(f"{what}, t = {done * step:.2f} s")
+            reported += 1
+
+    began = time.process_time()
+    with _misses_are_counted():
+        run = simulate(
+            system, duration, step, law=method.law, solver=method.solver, tolerance=effort.tolerance,
+            max_iterations=effort.max_iterations, observe=observe, progress=report,
+        )  # fmt: skip
+    return History(
+        method=method,
+        system=system,
+        weight=float(-system.gravity[2] * mass.sum()),
+        time=run.steps["time"],
+        force=np.array(force),
+        momentum=np.array(momentum),
+        complementarity=run.steps["complementarity"],
+        iterations=run.steps["iterations"],
+        contacts=run.steps["contacts"],
+        speed=run.steps["largest_speed"],
+        kinetic_energy=run.steps["kinetic_energy"],
+        force_error=run.steps["force_error"],
+        seconds=time.process_time() - began,
+        certificate=run.certificate,
+        snapshots=tuple(pictures),
+    )
+
+
+_COLUMNS = (
+    "method", "time_s", "force_on_container_N", "weight_N", "complementarity_error_J", "iterations",
+    "contacts", "largest_speed_m_per_s", "kinetic_energy_J", "relative_force_error",
+)  # fmt: skip
+
+
+def write_histories(path: Path, histories: Sequence[History]) -> Path:
+    """Write the numbers of every step of every run into one table."""
+    rows: list[list[object]] = []
+    for each in histories:
+        columns = (
+            each.time, each.force, np.full_like(each.time, each.weight), each.complementarity,
+            each.iterations, each.contacts, each.speed, each.kinetic_energy, each.force_error,
+        )  # fmt: skip
+        rows += [[each.method.key, *row] for row in np.column_stack(columns).tolist()]
+    return write_csv(path, _COLUMNS, rows)
+
+
+def numbers(history: History) -> dict[str, object]:
+    """A run in a few numbers, for JSON."""
+    certificate = history.certificate
+    return {
+        "spheres": _spheres(history.system),
+        "law": history.method.law,
+        "solver": history.method.solver.name,
+        "steps": certificate.steps,
+        "tolerance": certificate.tolerance,
+        "steps_that_missed_it": certificate.missed,
+        "largest_residual": certificate.worst,
+        "weight_N": history.weight,
+        "final_force_N": history.final_force,
+        "settled_s": None if np.isnan(history.settled) else history.settled,
+        "momentum_balance_error": history.balance_error,
+        "largest_complementarity_error_J": float(history.complementarity.max()),
+        "late_complementarity_error_J": history.late_complementarity,
+        "mean_iterations": float(history.iterations.mean()),
+        "largest_contacts": int(history.contacts.max()),
+        "largest_speed_m_per_s": float(history.speed.max()),
+        "largest_penetration_m": certificate.largest_penetration,
+        "median_relative_force_error": float(np.median(history.force_error)),
+        "cpu_seconds": history.seconds,
+    }
+
+
+def _spheres(system: System) -> int:
+    return int(np.sum(~system.fixed)) - ("slab" in system.names)
+
+
+def compare(histories: Sequence[History], effort: Effort, where: str = "") -> list[Comparison]:
+    """Rows that every such experiment has: the paper's statements about Figs. 8 and 10 beside our numbers."""
+    by_key = {each.method.key: each for each in histories}
+    rows = []
+    for each in histories:
+        name = f"{each.method.label}{where}"
+        rows.append(
+            Comparison.with_paper(
+                f"force at the end / weight, {name}", 1.0, each.final_force / each.weight, "",
+                f"mean over the last {each.step * max(1, len(each.time) // 10):.2g} s; "
+                "the paper says that it converges to the weight",
+            )
+        )  # fmt: skip
+    for each in histories:
+        rows.append(
+            Comparison(
+                f"force stays within {SETTLED:.0%} of the weight from, {each.method.label}{where}", None,
+                each.settled, "s",
+                f"mean over {WINDOW:g} s; the paper: the anti-relaxed one settles much sooner",
+            )
+        )  # fmt: skip
+    for each in histories:
+        rows.append(
+            Comparison(
+                f"jitter of the force, {each.method.label}{where}", None, _jitter(each), "",
+                "standard deviation over the last tenth, as a part of the weight",
+            )
+        )  # fmt: skip
+    for each in histories:
+        rows.append(
+            Comparison(
+                f"complementarity error, {each.method.label}{where}", None, each.late_complementarity, "J",
+                "largest |γ_n u_n| of a step, geometric mean over the second half; "
+                f"largest of all {each.complementarity.max():.2g} J",
+            )
+        )  # fmt: skip
+    for key in (ANTI_RELAXED.key, EXACT.key):
+        if RELAXED.key in by_key and key in by_key:
+            relaxed, other = by_key[RELAXED.key], by_key[key]
+            rows += [
+                Comparison(
+                    f"complementarity error, relaxed / {other.method.label}{where}", None,
+                    relaxed.late_complementarity / other.late_complementarity, "",
+                    "second half, where little slides; the paper: several orders of magnitude; "
+                    "the exact one is set by the tolerance",
+                ),
+                Comparison(
+                    f"largest complementarity error, relaxed / {other.method.label}{where}", None,
+                    float(relaxed.complementarity.max() / other.complementarity.max()), "",
+                    "largest over the whole run",
+                ),
+            ]  # fmt: skip
+    for each in histories:
+        rows += _cost_rows(each, effort, where)
+    return rows
+
+
+def _cost_rows(each: History, effort: Effort, where: str) -> list[Comparison]:
+    name, certificate = f"{each.method.label}{where}", each.certificate
+    return [
+        Comparison(f"mean iterations per step, {name}", None, float(each.iterations.mean()), "", str(effort)),
+        Comparison(
+            f"steps that missed the tolerance, {name}", None, float(certificate.missed), "",
+            f"of {certificate.steps}; largest residual {certificate.worst:.1e}, "
+            f"median error of the forces {np.median(each.force_error):.1e} of them",
+        ),
+        Comparison(
+            f"computing time, {name}", None, each.seconds, "s", f"CPU time of {certificate.steps} steps"
+        ),
+        Comparison(f"largest speed, {name}", None, float(each.speed.max()), "m/s"),
+        Comparison(f"largest penetration, {name}", None, certificate.largest_penetration, "m"),
+        Comparison.with_closed_form(
+            f"momentum balance, {name}", 0.0, each.balance_error, "",
+            "forces on the container against the momentum of all bodies, as a part of weight × time",
+        ),
+    ]  # fmt: skip
+
+
+def _jitter(each: History) -> float:
+    return float(each.force[-max(1, len(each.force) // 10) :].std() / each.weight)

@@ -1,0 +1,328 @@
+"""The planar block of Studer and Glocker §5.8 moved through all three cases of Fig. 8 by a load history.
+
+A push makes both corners slide and lets them stick again; a moment lifts the right corner about the left
+one, which sticks, and lets it fall back; the impact makes both slide for a moment. Every switching time is
+known in closed form (`scenes.blocks.LoadedBlock`). At each of them, and between them, the forces and
+accelerations of the event-driven run are compared with those that the package's solvers find.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.events import EventRun, SteppedRun, simulate_events
+from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.impacts.bouncing_report import (
+    FULL_GRID,
+    QUICK_GRID,
+    Grid,
+    averaged_convergence,
+    mark_events,
+)
+from nonsmooth.experiments.impacts.event_report import (
+    Convergence,
+    certificate_rows,
+    convergence_figure,
+    energy_figure,
+    order_row,
+)
+from nonsmooth.experiments.impacts.event_timeline import mode_bars, stretch, write_convergence, write_events
+from nonsmooth.experiments.shared.granular import Pieces
+from nonsmooth.experiments.shared.output import (
+    BLUE,
+    DARK_GREY,
+    GREEN,
+    LIGHT_GREY,
+    ORANGE,
+    legend_below,
+    new_axes,
+    prepare_folder,
+    save_figure,
+    write_csv,
+)
+from nonsmooth.problem.acceleration import AccelerationLevel
+from nonsmooth.scenes.closed_form.blocks import LoadedBlock
+from nonsmooth.solvers.base import Solver
+from nonsmooth.solvers.gauss_seidel import GaussSeidel
+from nonsmooth.solvers.lemke import Lemke
+from nonsmooth.solvers.newton import Newton
+from nonsmooth.solvers.projection_iterations import JORProx, SORProx
+from nonsmooth.solvers.solve import solve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+BLOCK = LoadedBlock()
+DURATION = 2.0
+"""s"""
+SOLVERS: dict[str, Solver] = {
+    # ω = 1 is beyond JORprox' limit where both corners stick: 0.77, see the experiment studer-block
+    "JORprox": JORProx(strategy="diagonal", omega=0.7),
+    "SORprox": SORProx(),
+    "Gauss-Seidel": GaussSeidel(),
+    "Newton": Newton(),
+    "Lemke": Lemke(),
+}
+TOLERANCE = 1e-12
+"""Relative residual that the solvers are asked for."""
+SWITCHES = {
+    "both begin to slide": ("slip", 0, BLOCK.slip),
+    "both stick again": ("stick", 0, BLOCK.stop),
+    "right corner opens": ("opening", 0, BLOCK.opening),
+    "right corner hits the floor": ("impact", 0, BLOCK.impact),
+    "both stick for good": ("stick", 1, BLOCK.rest),
+}
+"""Kind of each event of the right corner, how many of the kind come before it, and its time in s by hand."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """Accelerations and forces of one solver at one time, beside those of the run."""
+
+    time: float
+    solver: str
+    residual: float
+    acceleration_error: float
+    """m/s² or rad/s², largest."""
+    force_error: float
+    """N: largest of the normal forces and of the sum of the frictions, which alone is unique in stick."""
+
+
+def run_history() -> EventRun:
+    """Move the block through its load history."""
+    return simulate_events(BLOCK.system(), *BLOCK.start(), DURATION)
+
+
+def found_switches(run: EventRun) -> dict[str, float]:
+    """The time in s of each of `SWITCHES` as the run found it; NaN where it did not happen."""
+    found = {}
+    for name, (kind, number, _) in SWITCHES.items():
+        times = run.times(kind, "right")
+        found[name] = float(times[number]) if number < len(times) else np.nan
+    return found
+
+
+def times_to_check(run: EventRun) -> list[float]:
+    """All switching times of the run, and one in the middle of each phase."""
+    switches = sorted(found_switches(run).values())
+    edges = [run.start.t, *switches, run.final.t]
+    middles = [0.5 * (left + right) for left, right in itertools.pairwise(edges)]
+    return sorted([*switches, *middles])
+
+
+def check_solvers(run: EventRun, time: float) -> list[Check]:
+    """Solve the problem on acceleration level at one time by every solver."""
+    samples = run.sample([time])
+    level = AccelerationLevel.of(run.system, samples.q[0], samples.u[0], time)
+    wanted = _acceleration(run, samples.forces, level)
+    checks = []
+    for name, solver in SOLVERS.items():
+        answer = solve(level.problem, solver, tolerance=TOLERANCE, throw=False)
+        off = np.abs(level.acceleration(answer.impulses) - wanted).max()
+        ours = _resultants(level, answer.impulses)
+        theirs = np.array([*(own[0, 0] for own in samples.forces), sum(own[0, 1] for own in samples.forces)])
+        checks.append(
+            Check(time, name, answer.certificate.residual, float(off), float(np.abs(ours - theirs).max()))
+        )
+    return checks
+
+
+def _acceleration(run: EventRun, forces: Sequence[Floats], level: AccelerationLevel) -> Floats:
+    """u̇ from the run's own contact forces."""
+    push = level.force.copy()
+    for contact in level.contacts:
+        index = _index(run, contact.name)
+        push = push + contact.directions @ forces[index][0]
+    return np.asarray(np.linalg.solve(level.mass, push))
+
+
+def _index(run: EventRun, name: str) -> int:
+    return [contact.name for contact in run.system.contacts].index(name)
+
+
+def _resultants(level: AccelerationLevel, unknowns: Floats) -> Floats:
+    """(λ_N left, λ_N right, sum of λ_T) in N."""
+    found, at = {"left": 0.0, "right": 0.0}, 0
+    friction = 0.0
+    for contact in level.contacts:
+        own = unknowns[at : at + contact.rows]
+        at += contact.rows
+        found[contact.name] = float(own[0])
+        friction += float(own[1] if contact.slip is None else -contact.friction * own[0] * contact.slip[0])
+    return np.array([found["left"], found["right"], friction])
+
+
+def place_error(run: EventRun, count: int = 801) -> float:
+    """Largest error of (x, y, φ) over the run, in m or rad."""
+    times = np.linspace(0.0, DURATION, count)
+    return float(np.abs(run.sample(times).q - _places(times)).max())
+
+
+def _places(times: Floats) -> Floats:
+    return np.array([BLOCK.place_at(t) for t in times.tolist()])
+
+
+def time_stepping(grid: Grid) -> dict[str, Convergence]:
+    """Errors of time stepping over the whole history."""
+
+    def error(column: int, run: SteppedRun) -> float:
+        return float(np.abs(run.q[:, column] - _places(run.time)[:, column]).max())
+
+    errors = {
+        "x in m": lambda run: error(0, run),
+        "φ in rad": lambda run: error(2, run),
+    }
+    return averaged_convergence(BLOCK.system(), BLOCK.start(), DURATION, grid, errors)
+
+
+def run(folder: Path, quick: bool, progress: Progress) -> Summary:
+    """Run the experiment; see `Experiment.run`."""
+    prepare_folder(folder)
+    pieces = Pieces(progress, 4)
+    pieces.begin("event-driven")
+    history = run_history()
+    pieces.begin("solvers on acceleration level")
+    checks = [check for time in times_to_check(history) for check in check_solvers(history, time)]
+    pieces.begin("time stepping")
+    curves = time_stepping(QUICK_GRID if quick else FULL_GRID)
+    pieces.begin("data and figures")
+    title = "Block under a load history: both integrators"
+    files = [
+        write_events(folder / "events.csv", {"block": history}),
+        _write_checks(folder / "solvers.csv", checks),
+        write_convergence(folder / "time_stepping.csv", curves),
+        save_figure(_motion(history), folder / "motion.png"),
+        save_figure(_forces(history), folder / "forces.png"),
+        save_figure(energy_figure(history, "Block under a load history: energy"), folder / "energy.png"),
+        save_figure(
+            convergence_figure(title, curves, place_error(history), "m, rad"), folder / "convergence.png"
+        ),
+    ]
+    rows = compare(history, checks, curves)
+    summary = Summary(STUDER_LOAD.name, STUDER_LOAD.paper, tuple(rows), tuple(files)).write(folder)
+    pieces.finish()
+    return summary
+
+
+def compare(history: EventRun, checks: Sequence[Check], curves: dict[str, Convergence]) -> list[Comparison]:
+    """Switching times, motion, energies and solvers."""
+    found = found_switches(history)
+    rows = [
+        Comparison.with_closed_form(f"{name}, at", exact, found[name], "s")
+        for name, (_, _, exact) in SWITCHES.items()
+    ]
+    end, after = history.final, history.sample([found["right corner hits the floor"]]).u[0]
+    rows += [
+        Comparison.with_closed_form("the push moves it", BLOCK.slid, _slid(history), "m"),
+        Comparison.with_closed_form(
+            "speed after the impact", BLOCK.speed_after_impact, float(after[0]), "m/s"
+        ),
+        Comparison.with_closed_form(
+            "error of the motion", 0.0, place_error(history), "m or rad", "largest of x, y and φ"
+        ),
+        Comparison.with_closed_form("energy dissipated", BLOCK.dissipated, end.dissipated, "J"),
+        Comparison.with_closed_form("work of the load", BLOCK.dissipated, end.work, "J"),
+        *certificate_rows(history),
+    ]
+    for solver in SOLVERS:
+        own = [check for check in checks if check.solver == solver]
+        note = f"largest of {len(own)} times; residual {max(c.residual for c in own):.1e}"
+        rows += [
+            Comparison.with_closed_form(
+                f"{solver}: accelerations away from the run's", 0.0,
+                max(c.acceleration_error for c in own), "m/s² or rad/s²", note,
+            ),
+            Comparison.with_closed_form(
+                f"{solver}: forces away from the run's", 0.0, max(c.force_error for c in own), "N",
+                "normal forces and the sum of the frictions",
+            ),
+        ]  # fmt: skip
+    rows += [order_row(f"order of time stepping, {name}", 1.0, curve) for name, curve in curves.items()]
+    return rows
+
+
+def _slid(history: EventRun) -> float:
+    return float(history.sample([BLOCK.lift_begin]).q[0, 0])
+
+
+def _motion(history: EventRun) -> Figure:
+    """Load, motion and modes over time."""
+    figure, (top, middle, below, bars) = new_axes((10.0, 9.4), rows=4)
+    times = np.linspace(0.0, DURATION, 801)
+    load = np.array([BLOCK.load(t) for t in times.tolist()])
+    samples, exact = history.sample(times), _places(times)
+    top.plot(times, load[:, 0], color=ORANGE, linewidth=1.6, label="push $F_x$ in N")
+    top.plot(times, load[:, 2], color=GREEN, linewidth=1.6, label="moment $M$ in N·m")
+    holding = BLOCK.friction * BLOCK.weight
+    top.axhline(holding, color=ORANGE, linewidth=0.8, linestyle="--", label=r"$\mu m g$")
+    lifting = BLOCK.half_length * BLOCK.weight
+    top.axhline(lifting, color=GREEN, linewidth=0.8, linestyle="--", label=r"$m g \ell$")
+    top.set(ylabel="load", title="load", xlim=(0.0, DURATION))
+    for ax, column, name in ((middle, 0, "x in m"), (below, 2, "φ in rad")):
+        ax.plot(times, exact[:, column], color=LIGHT_GREY, linewidth=4.5, label="closed form")
+        ax.plot(times, samples.q[:, column], color=BLUE, linewidth=1.2, label="event-driven")
+        ax.set(ylabel=name, xlim=(0.0, DURATION))
+    middle.set_title("motion along the floor")
+    below.set_title("turning about the left corner")
+    for ax in (top, middle, below):
+        _mark(ax, history)
+    mode_bars(bars, history)
+    bars.set(xlabel="time in s", title="modes and events")
+    stretch(bars, (3, 3, 3, 2))
+    legend_below(figure, 5)
+    return figure
+
+
+def _forces(history: EventRun) -> Figure:
+    """Contact forces over time, and the sliding after the impact."""
+    figure, (top, middle, below) = new_axes((10.0, 9.0), rows=3)
+    times = np.linspace(0.0, DURATION, 801)
+    left, right = history.sample(times).forces
+    for ax, column in ((top, 0), (middle, 1)):
+        ax.plot(times, left[:, column], color=BLUE, linewidth=1.4, label="left corner")
+        ax.plot(times, right[:, column], color=ORANGE, linewidth=1.4, label="right corner")
+        _mark(ax, history)
+        ax.set(xlabel="time in s", xlim=(0.0, DURATION), ylabel="force in N")
+    total = left[:, 1] + right[:, 1]
+    middle.plot(times, total, color=DARK_GREY, linewidth=0.9, linestyle="--", label="both together")
+    top.set_title("normal forces")
+    middle.set_title("friction (in stick only the sum is determined)")
+    after = np.linspace(BLOCK.impact - 0.001, BLOCK.rest + 0.002, 601)
+    at = history.sample(after)
+    lever = BLOCK.half_height * np.cos(at.q[:, 2]) + BLOCK.half_length * np.sin(at.q[:, 2])
+    speed = at.u[:, 0] + lever * at.u[:, 2]
+    since = 1e3 * (after - BLOCK.impact)
+    below.plot(since, speed, color=GREEN, linewidth=1.6, label="speed of the left corner")
+    below.axvline(1e3 * (BLOCK.rest - BLOCK.impact), color=DARK_GREY, linewidth=0.7, linestyle=":")
+    below.set(xlabel="time since the impact in ms", ylabel="speed in m/s")
+    below.set_title("the impact makes it slide, as μ < h/ℓ")
+    legend_below(figure, 5)
+    return figure
+
+
+def _mark(ax: Axes, history: EventRun) -> None:
+    mark_events(ax, list(found_switches(history).values()), "events")
+
+
+def _write_checks(path: Path, checks: Sequence[Check]) -> Path:
+    rows = [(c.time, c.solver, c.residual, c.acceleration_error, c.force_error) for c in checks]
+    header = ("time_s", "solver", "residual", "acceleration_error", "force_error_N")
+    return write_csv(path, header, rows)
+
+
+STUDER_LOAD = Experiment(
+    "studer-load",
+    "a block moved through stick, slide and one open corner by a load history: exact switching times",
+    "Studer and Glocker, normal cone inclusions, §5.8; switching times checked against closed forms",
+    run,
+)

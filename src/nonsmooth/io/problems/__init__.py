@@ -1,0 +1,1 @@
+"""Problem files: ours, FCLib's and Siconos'."""

@@ -1,0 +1,238 @@
+"""Problem files: a `ContactProblem` in HDF5, in the form in which it was given, bit for bit.
+
+    write_problem(problem, "failing.h5", solution=solution)
+    problem = read_problem("failing.h5")
+    solution = solve(problem, initial=read_initial("failing.h5"))
+
+`read_problem` and `read_initial` take the files of others too, and tell them apart by their content:
+FCLib's (`fclib`) and the text files of Siconos (`siconos`).
+
+Layout of our own file, versions 1 and 2 (numbers are float64, indices and counts int64 or int32):
+
+    /                   attributes: format = "nonsmooth-problem", version = 1, or 2 with joint_bounds,
+                        form = "matrices", "blocks" or "delassus", law = "coulomb", "pyramid(8)", …
+    friction            μ, one per contact
+    components          1, 2 or 3, one per contact
+    form "matrices":    mass, jacobian, joint_jacobian (dense or sparse), momentum, bias, joint_bias
+    form "blocks":      mass, jacobian, bodies, joint_jacobian, joint_bodies, momentum, bias, joint_bias
+    form "delassus":    delassus (dense or sparse), free_velocity, joint_free_velocity
+    joint_bounds        where a joint row has a finite bound: lower and upper of each, ±inf for none
+    solution/           where one was stored: impulses, joint_impulses;
+                        attributes: status, solver, residual (relative, as in the certificate)
+
+Names and shapes are those of `ContactProblem`, and every dataset has its unit as the attribute `unit`
+(on acceleration level read N for N·s and m/s² for m/s). A sparse matrix is a group with the datasets
+`data`, `indices` and `indptr` of its compressed columns and the attribute `shape`. Strings are UTF-8 of
+fixed length. The free velocity of a problem with masses is not stored: reading computes it anew from
+the momentum and the bias.
+
+Nothing in a file is executed or followed elsewhere: a dataset must be plain numbers inside the file, and
+no larger than the file itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from nonsmooth.errors import FileFormatError, NonsmoothError, ProblemError
+from nonsmooth.io._hdf5 import (
+    FLOATS,
+    INTEGERS,
+    FileKind,
+    FilePath,
+    Node,
+    check_readable,
+    new_file,
+    open_hdf5,
+    reading,
+    suspicion,
+    write_header,
+    write_text,
+)
+from nonsmooth.io.problems.fclib import is_fclib, read_fclib
+from nonsmooth.io.problems.siconos import read_siconos
+from nonsmooth.problem.contact_problem import ContactProblem
+
+if TYPE_CHECKING:
+    from nonsmooth.solvers.solution import Solution
+
+_KIND = FileKind("nonsmooth-problem", 2, "problem", "write_problem")
+_WITHOUT_BOUNDS = _KIND._replace(version=1)
+"""What programs read that know no bounds, and would take every joint row for one that holds."""
+
+_FORMS = {
+    "matrices": ("mass", "jacobian", "joint_jacobian", "momentum", "bias", "joint_bias"),
+    "blocks": (
+        "mass", "jacobian", "bodies", "joint_jacobian", "joint_bodies", "momentum", "bias", "joint_bias",
+    ),
+    "delassus": ("delassus", "free_velocity", "joint_free_velocity"),
+}  # fmt: skip
+"""What a file holds in each form, besides friction and components."""
+
+_INTEGERS = ("components", "bodies", "joint_bodies", "indices", "indptr")
+_UNITS = {
+    "friction": "1",
+    "components": "1",
+    "mass": "kg, kg·m²",
+    "jacobian": "1, m",
+    "bodies": "1",
+    "joint_jacobian": "1, m",
+    "joint_bodies": "1",
+    "momentum": "N·s, N·m·s",
+    "bias": "m/s",
+    "joint_bias": "m/s, rad/s",
+    "joint_bounds": "N·s, N·m·s",
+    "delassus": "1/kg, 1/(kg·m²)",
+    "free_velocity": "m/s",
+    "joint_free_velocity": "m/s, rad/s",
+    "impulses": "N·s",
+    "joint_impulses": "N·s, N·m·s",
+}
+
+
+def write_problem(problem: ContactProblem, path: FilePath, *, solution: Solution | None = None) -> None:
+    """Write a problem, and a solution of it if given, to an HDF5 file; an older file is replaced.
+
+    The file appears whole or not at all: it is written under another name and then renamed.
+    """
+    if solution is not None:
+        found = (len(solution.impulses), len(solution.joint_impulses))
+        wanted = (problem.layout.contact_rows, problem.joint_rows)
+        if found != wanted:
+            raise ProblemError(
+                f"solution has {found[0]} contact and {found[1]} joint impulses, and this problem has "
+                f"{wanted[0]} and {wanted[1]} rows: give a solution of this problem"
+            )
+    form, bounded = _form_of(problem), bool(np.isfinite(problem.joint_bounds).any())
+    with new_file(path) as file:
+        write_header(file, _KIND if bounded else _WITHOUT_BOUNDS)
+        write_text(file, form=form, law=str(problem.law))
+        for name in ("friction", "components", *_FORMS[form]):
+            _write(file, name, getattr(problem, name))
+        if bounded:
+            _write(file, "joint_bounds", problem.joint_bounds)
+        if solution is not None:
+            group = file.create_group("solution")
+            _write(group, "impulses", solution.impulses)
+            _write(group, "joint_impulses", solution.joint_impulses)
+            group.attrs["residual"] = solution.certificate.residual
+            write_text(group, status=str(solution.status), solver=solution.statistics.solver)
+
+
+def read_problem(path: FilePath) -> ContactProblem:
+    """Read a problem that `write_problem` wrote, an FCLib file, or a text file of Siconos.
+
+    Raises `FileFormatError` if the file is none of them, is damaged, or holds no valid problem.
+    """
+    kind = _format_of(path)
+    if kind == "fclib":
+        return read_fclib(path).problem
+    return read_siconos(path) if kind == "siconos" else _read_own(path)
+
+
+def read_initial(path: FilePath) -> NDArray[np.float64]:
+    """Read the impulses of a stored solution as a warm start: contacts, then joint rows, in N·s.
+
+    An FCLib file may hold guesses too: what has the smallest residual is taken.
+    """
+    kind = _format_of(path)
+    if kind == "fclib":
+        found = read_fclib(path).initial
+        if found is None:
+            raise FileFormatError(f"{path} holds no solution and no guess: start without --initial")
+        return found
+    if kind == "siconos":
+        raise FileFormatError(f"{path} is a text file of Siconos, which holds a problem and no solution")
+    with reading(path, _KIND) as file:
+        if not file.has("solution"):
+            raise FileFormatError(
+                f"{path} holds no solution: write it with write_problem(problem, path, solution=solution)"
+            )
+        stored = file.group("solution")
+        impulses, joints = _read(stored, "impulses"), _read(stored, "joint_impulses")
+    return np.concatenate([impulses.ravel(), joints.ravel()])
+
+
+def _read_own(path: FilePath) -> ContactProblem:
+    with reading(path, _KIND) as file:
+        form, law = file.text("form"), file.text("law")
+        if form not in _FORMS:
+            raise FileFormatError(f"{path} has the form {form!r}: it must be one of {', '.join(_FORMS)}")
+        names = ("friction", "components", *_FORMS[form])
+        if file.has("joint_bounds"):
+            names += ("joint_bounds",)
+        data: dict[str, Any] = {name: _read(file, name) for name in names}
+    if form == "delassus":
+        joints = data.pop("joint_free_velocity")
+        data["free_velocity"] = np.concatenate([data["free_velocity"].ravel(), joints.ravel()])
+        data["joint_rows"] = joints.size
+    try:
+        return ContactProblem(**data, law=law, allow_asymmetry=True)
+    except NonsmoothError as error:
+        raise FileFormatError(f"{path} holds no valid problem: {error}") from error
+
+
+def _format_of(path: FilePath) -> Literal["own", "fclib", "siconos"]:
+    """What a file seems to be. Its reader then says what is wrong with it."""
+    import h5py
+
+    check_readable(path)
+    if not h5py.is_hdf5(path):
+        with open(path, "rb") as file:
+            start = file.read(64).split()
+        if start and start[0] in (b"2", b"3"):  # the dimension of the contacts
+            return "siconos"
+        raise FileFormatError(
+            f"{path} is not an HDF5 file and not a text file of Siconos: give a file that write_problem, "
+            "FCLib or Siconos wrote"
+        )
+    root = open_hdf5(path, _KIND.writer)
+    with suspicion(path), root.node:
+        return "fclib" if "format" not in root.node.attrs and is_fclib(root) else "own"
+
+
+# ---- writing ------------------------------------------------------------------------------------------
+
+
+def _form_of(problem: ContactProblem) -> str:
+    if not problem.has_masses:
+        return "delassus"
+    return "blocks" if problem.bodies is not None else "matrices"
+
+
+def _write(group: Any, name: str, value: Any) -> None:
+    if sp.issparse(value):
+        node = group.create_group(name)
+        for part in ("data", "indices", "indptr"):
+            node.create_dataset(part, data=getattr(value, part))
+        node.attrs["shape"] = np.array(value.shape, dtype=np.int64)
+    else:
+        node = group.create_dataset(name, data=value)
+    write_text(node, unit=_UNITS[name])
+
+
+# ---- reading ------------------------------------------------------------------------------------------
+
+
+def _read(node: Node, name: str) -> Any:
+    """A dataset as an array, or a group that stands for a sparse matrix as that matrix."""
+    if node.is_group(name):
+        return _sparse(node.group(name), name)
+    return node.read(name, INTEGERS if name in _INTEGERS else FLOATS)
+
+
+def _sparse(node: Node, name: str) -> Any:
+    if name not in ("mass", "jacobian", "joint_jacobian", "delassus"):
+        raise FileFormatError(f"{node.path}: {name!r} is a group and must be a dataset")
+    shape = tuple(int(n) for n in node.integers("shape", (2,)))
+    parts = [_read(node, part) for part in ("data", "indices", "indptr")]
+    try:
+        matrix = sp.csc_array(tuple(parts), shape=shape)
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise FileFormatError(f"{node.path}: {name!r} is not a sparse matrix: {error}") from error
+    return matrix

@@ -1,0 +1,160 @@
+"""What a run is to keep, and what a step must tell for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.collision.contacts import Contacts
+from nonsmooth.errors import OptionError
+from nonsmooth.io._hdf5 import FilePath
+from nonsmooth.io.runs.schema import FIELDS
+
+Floats = NDArray[np.float64]
+
+
+class ReactionsLike(Protocol):
+    """What is read of the joints' reactions."""
+
+    @property
+    def force(self) -> Floats:
+        """(joints, 3) in N on body B, in the joint's frame."""
+
+    @property
+    def torque(self) -> Floats:
+        """(joints, 3) in N·m on body B at its anchor, in the joint's frame."""
+
+    @property
+    def rows(self) -> Mapping[str, Floats]:
+        """Forces (N) or torques (N·m) of the rows by their label."""
+
+
+class FrameLike(Protocol):
+    """What is read of a step; the arrays may change after it."""
+
+    @property
+    def index(self) -> int:
+        """Steps done so far."""
+
+    @property
+    def time(self) -> float:
+        """Time at the end of the step in s."""
+
+    @property
+    def step(self) -> float:
+        """Time step in s."""
+
+    @property
+    def position(self) -> Floats:
+        """(n, 3) in m, at the end of the step."""
+
+    @property
+    def quaternion(self) -> Floats:
+        """(n, 4), (w, x, y, z), body to world."""
+
+    @property
+    def linear_velocity(self) -> Floats:
+        """(n, 3) in m/s, world frame."""
+
+    @property
+    def angular_velocity(self) -> Floats:
+        """(n, 3) in rad/s, body frame."""
+
+    @property
+    def contacts(self) -> Contacts:
+        """At the beginning of the step."""
+
+    @property
+    def impulses(self) -> Floats:
+        """(c, 3) on body B in N·s, world frame."""
+
+    @property
+    def residual(self) -> float:
+        """The certificate's relative residual."""
+
+    @property
+    def status(self) -> str:
+        """How the solve ended."""
+
+    @property
+    def iterations(self) -> int:
+        """Of the solver."""
+
+    @property
+    def numbers(self) -> Mapping[str, float]:
+        """Scalars of the step by name."""
+
+    def reactions(self) -> ReactionsLike:
+        """Return the forces of all joints; asked for only if they are recorded."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What to record, and where. Scalars of every step are always recorded.
+
+    Frames are chosen by at most one of `every`, `interval` and `times`; without them, every step is one.
+    The state that the run begins with is always the first frame.
+    """
+
+    path: FilePath
+    """The trajectory; an older file of this name is replaced. Its checkpoint is `path` + ".checkpoint"."""
+    every: int | None = None
+    """A frame for each so many steps."""
+    interval: float | None = None
+    """A frame for each so many seconds of the simulated time: the first step at or after each multiple."""
+    times: tuple[float, ...] | None = None
+    """A frame for each of these times in s: the first step at or after it."""
+    fields: tuple[str, ...] = FIELDS
+    """What a frame holds: position, quaternion, linear_velocity, angular_velocity, contacts."""
+    joints: bool = False
+    """Whether a frame holds what joints do: force and torque of each, and the force of every joint row. They
+    are those of least norm (`Frame.reactions`), for which a problem of their own is solved."""
+    checkpoint_seconds: float | None = 60.0
+    """A checkpoint is due each so many seconds of wall time; None for never. However the run ends, it leaves
+    one of its last whole step."""
+    checkpoint_every: int | None = None
+    """A checkpoint is due each so many steps; None for never."""
+    compression: bool = True
+    """Whether chunks are compressed, without loss."""
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("every", "interval", "times") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise OptionError(f"a recording was given {' and '.join(given)}: give one of them")
+        for name in ("every", "checkpoint_every"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, int) and value >= 1):
+                raise OptionError(
+                    f"{name} of a recording is {value!r}: it must be a whole number of at least 1"
+                )
+        for name in ("interval", "checkpoint_seconds"):
+            value = getattr(self, name)
+            if value is not None and not 0.0 < value < np.inf:
+                raise OptionError(f"{name} of a recording is {value!r}: it must be a positive time in s")
+        if self.times is not None:
+            times = tuple(float(moment) for moment in self.times)
+            if not all(0.0 <= moment < np.inf for moment in times):
+                raise OptionError(f"times of a recording are {times}: each must be finite and not negative")
+            object.__setattr__(self, "times", times)
+        if not isinstance(self.joints, bool):
+            raise OptionError(f"joints of a recording is {self.joints!r}: give True or False")
+        for name in self.fields:
+            if name not in FIELDS:
+                raise OptionError(f"field {name!r} cannot be recorded: choose from {', '.join(FIELDS)}")
+        object.__setattr__(self, "fields", tuple(name for name in FIELDS if name in self.fields))
+
+    def wants(self, index: int, moment: float, step: float) -> bool:
+        """Tell whether the step that ended at `moment` (s) as the `index`-th is a frame."""
+        if self.times is not None:
+            slack = 1e-9 * step
+            return any(moment - step < wanted - slack <= moment for wanted in self.times)
+        if self.interval is not None:
+            slack = 1e-9
+            return bool(
+                np.floor(moment / self.interval + slack) > np.floor((moment - step) / self.interval + slack)
+            )
+        return self.every is None or index % self.every == 0

@@ -1,0 +1,346 @@
+"""Trajectories: what a run recorded, in HDF5, readable while the run goes on and after it was killed.
+
+    with Trajectory("run.h5") as trajectory:
+        trajectory.times                     # of the frames, in s
+        trajectory.frame(-1).position        # (n, 3) in m
+        trajectory.contacts(-1).force        # (c, 3) in N
+        trajectory.reactions(-1).of("pin")   # force in N and torque in N·m of a joint
+        trajectory.steps["residual"]         # one for every step
+
+Layout of a file, versions 1 and 2 (numbers are float64, indices and counts int64 or int32; every dataset has
+its unit or meaning as the attribute `unit`; strings are UTF-8 of fixed length):
+
+    /                attributes: format = "nonsmooth-trajectory", version = 1, or 2 if a shape has
+                     a rounding or a kind above 7,
+                     fingerprint = hash of the system and of what is recorded
+    settings         what the run was asked for, as JSON
+    bodies/          mass, inertia, fixed, bounding_radius, name and named (whose name it is)
+    shapes/          body, kind, size, offset, rotation, material: rows of `ShapeTable`;
+                     rounding: its fourth size, if any is not 0;
+                     solid, vertex_count, triangle_count, vertices, triangles: of hulls, meshes and
+                     height fields
+    materials/       name, friction and restitution (m, m) of every pair
+    joints/          type, name and named, bodies, anchor, frame, element (drivers, springs, … in words)
+    joint_rows/      label, joint, unit of every row; both are missing where there are no joints
+    frames/          one row per frame: time, index (steps done), step, position, quaternion,
+                     linear_velocity, angular_velocity
+    contacts/        first, count: one row per frame, which rows of the others are its contacts;
+                     bodies, point, normal, gap, impulse: one row per contact
+    reactions/       one row per frame: force, torque of every joint, row_force of every joint row
+    steps/           one row per step: time, step, residual, iterations, status, and the integrator's
+                     numbers (kinetic_energy, …)
+
+A frame is the state at the end of a step; its contacts are those that the step was computed with, found at
+its beginning. The first frame is the state that the run began with; it has no contacts, and its reactions are
+NaN. Only as many frames and steps count as frames/time and steps/time have rows: they are written last.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.errors import FileFormatError, OptionError
+from nonsmooth.io._hdf5 import FilePath, open_file, suspicion
+from nonsmooth.io.runs.constants import (
+    RecordedBodies,
+    RecordedMaterials,
+    read_bodies,
+    read_materials,
+    read_shapes,
+)
+from nonsmooth.io.runs.joint_constants import RecordedJoints, read_joints
+from nonsmooth.io.runs.schema import (
+    CONTACTS,
+    FIELDS,
+    REACTIONS,
+    STATE,
+    STEPS,
+    TRAJECTORY,
+    column_kinds,
+    rows_of,
+)
+from nonsmooth.model.shape_table import ShapeTable
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RecordedContacts:
+    """The c contacts of a frame; the normal points from body A to body B."""
+
+    bodies: NDArray[np.int32]
+    """(c, 2) bodies A and B."""
+    point: Floats
+    """(c, 3) in m, world frame."""
+    normal: Floats
+    """(c, 3) unit vectors, world frame."""
+    gap: Floats
+    """(c,) in m, negative where bodies overlap."""
+    impulse: Floats
+    """(c, 3) on body B in N·s, world frame."""
+    step: float
+    """The time step in s."""
+
+    def __len__(self) -> int:
+        return len(self.gap)
+
+    @property
+    def force(self) -> Floats:
+        """(c, 3) mean force on body B over the step in N, world frame."""
+        return self.impulse / self.step
+
+
+@dataclass(frozen=True)
+class RecordedReactions:
+    """What the j joints with r rows did in the step of a frame; see `Reactions` for signs and the choice."""
+
+    force: Floats
+    """(j, 3) in N on body B, in the joint's frame, whose z is the joint's axis."""
+    torque: Floats
+    """(j, 3) in N·m on body B at its anchor, in the joint's frame."""
+    row_force: Floats
+    """(r,) in N or N·m, of every joint row; `joints.row_labels` says what it belongs to."""
+    joints: RecordedJoints
+
+    def of(self, joint: int | str) -> tuple[Floats, Floats]:
+        """Return force (3,) in N and torque (3,) in N·m of one joint, by index or name."""
+        index = self.joints.index(joint)
+        return self.force[index], self.torque[index]
+
+    @property
+    def rows(self) -> dict[str, Floats]:
+        """Forces (N) or torques (N·m) of the rows by what they belong to, such as "driver of joint 'pin'"."""
+        labels = np.array(self.joints.row_labels)
+        return {label: self.row_force[labels == label] for label in dict.fromkeys(self.joints.row_labels)}
+
+
+@dataclass(frozen=True)
+class RecordedFrame:
+    """The state after a step; what was not recorded is None."""
+
+    index: int
+    """Steps done."""
+    time: float
+    """s"""
+    position: Floats | None = None
+    """(n, 3) in m."""
+    quaternion: Floats | None = None
+    """(n, 4), (w, x, y, z), body to world."""
+    linear_velocity: Floats | None = None
+    """(n, 3) in m/s, world frame."""
+    angular_velocity: Floats | None = None
+    """(n, 3) in rad/s, body frame."""
+
+
+class Trajectory:
+    """A recorded run, read piece by piece: no more is in memory than what is asked for.
+
+    The file may still be growing: what there was at the time of opening is seen, until `refresh`.
+    """
+
+    def __init__(self, path: FilePath) -> None:
+        self.path = path
+        self._open()
+
+    def _open(self) -> None:
+        self._root = open_file(self.path, TRAJECTORY, growing=True)
+        try:
+            with suspicion(self.path):
+                self._find_columns()
+        except BaseException:
+            self.close()
+            raise
+
+    def _find_columns(self) -> None:
+        """Take hold of all columns; a row counts if it is in every one of its kind."""
+        root = self._root
+        frames, steps = (root.group(name).node for name in ("frames", "steps"))
+        fields = [name for name in STATE if name in frames] + (["contacts"] if root.has("contacts") else [])
+        bodies = root.group("bodies").dataset("mass", ("float64",)).shape
+        numbers = {name: "" for name in steps if name not in STEPS}
+        joints = self.joints if root.has("reactions") else None
+        sizes = (0, 0) if joints is None else (len(joints), len(joints.row_labels))
+        kinds = column_kinds(bodies[0] if bodies else 0, fields, numbers, sizes)
+        self.fields = tuple(fields)
+        """What was recorded of each frame, besides reactions."""
+        self.has_reactions = any(sizes)
+        """Whether reactions of joints were recorded."""
+        self._columns = {kind.path: kind.find(root) for kind in kinds}
+        lengths: dict[str, int] = {}
+        for path, column in self._columns.items():
+            lengths[rows_of(path)] = min(lengths.get(rows_of(path), len(column)), len(column))
+        self._frames, self._steps = lengths["frames"], lengths["steps"]
+        self._contacts = lengths.get("contacts", 0)
+
+    def refresh(self) -> Trajectory:
+        """Look at the file anew, for what has been added since; return the trajectory itself."""
+        # Opened again, as refreshing a dataset of which there is a second handle gives wrong numbers
+        # (HDF5 2.0), and as the file of a run that was resumed is another one of the same name.
+        before = self._root.text("fingerprint")
+        self.close()
+        self._open()
+        if self._root.text("fingerprint") != before:
+            raise FileFormatError(f"{self.path} holds another run now: open it again")
+        return self
+
+    def close(self) -> None:
+        """Close the file."""
+        self._columns = {}
+        self._root.node.close()
+
+    def __enter__(self) -> Trajectory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self._frames
+
+    @property
+    def times(self) -> Floats:
+        """Times of the frames in s."""
+        return np.asarray(self._read("frames/time", slice(0, self._frames)))
+
+    @property
+    def indices(self) -> NDArray[np.int64]:
+        """How many steps had been done at each frame."""
+        return np.asarray(self._read("frames/index", slice(0, self._frames)))
+
+    def frame(self, number: int) -> RecordedFrame:
+        """Read one frame; negative numbers count from the end."""
+        row = self._row(number)
+        state = {name: self._read(f"frames/{name}", row) for name in STATE if name in self.fields}
+        index, time = (self._read(f"frames/{name}", row) for name in ("index", "time"))
+        return RecordedFrame(index=int(index), time=float(time), **state)
+
+    def contacts(self, number: int) -> RecordedContacts:
+        """Read the contacts of one frame; negative numbers count from the end."""
+        self._check_field("contacts")
+        row = self._row(number)
+        first, count = (int(self._read(f"contacts/{name}", row)) for name in ("first", "count"))
+        if not 0 <= first <= first + count <= self._contacts:
+            raise FileFormatError(
+                f"{self.path}: frame {row} has the contacts {first} to {first + count} of {self._contacts}: "
+                "the file is damaged"
+            )
+        parts = {name: self._read(f"contacts/{name}", slice(first, first + count)) for name in CONTACTS}
+        return RecordedContacts(**parts, step=float(self._read("frames/step", row)))
+
+    def reactions(self, number: int) -> RecordedReactions:
+        """Read what joints did in one frame; negative numbers count from the end."""
+        if not self.has_reactions:
+            cure = "record with joints=True, --reactions" if len(self.joints) else "the run has no joints"
+            raise OptionError(f"reactions were not recorded in {self.path}: {cure}")
+        row = self._row(number)
+        parts = {name: self._read(f"reactions/{name}", row) for name in (*REACTIONS, "row_force")}
+        return RecordedReactions(**parts, joints=self.joints)
+
+    def history(self, field: str, body: int | str) -> Floats:
+        """Read a field of one body, given by index or name, at all frames: (frames, 3) or (frames, 4)."""
+        self._check_field(field, STATE)
+        names, count = self.bodies.names, len(self.bodies.mass)
+        index = names.get(body, -1) if isinstance(body, str) else body
+        if not 0 <= index < count:
+            known = ", ".join(list(names)[:20]) or "none"
+            raise OptionError(
+                f"body {body!r} is not in {self.path}: there are {count}, and those with a name are {known}"
+            )
+        return np.asarray(self._read(f"frames/{field}", (slice(0, self._frames), index)))
+
+    @property
+    def steps(self) -> Steps:
+        """Scalars of every step by name, each read when it is asked for."""
+        return Steps(self)
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """What the run was asked for."""
+        with suspicion(self.path):
+            return dict(json.loads(bytes(self._root.read_text("settings"))))
+
+    @cached_property
+    def bodies(self) -> RecordedBodies:
+        """Constants of the bodies."""
+        with suspicion(self.path):
+            return read_bodies(self._root)
+
+    @cached_property
+    def joints(self) -> RecordedJoints:
+        """The joints and what acts on them; none in a run without joints."""
+        with suspicion(self.path):
+            return read_joints(self._root)
+
+    @cached_property
+    def shapes(self) -> ShapeTable:
+        """All shapes, as `System.shapes` has them."""
+        with suspicion(self.path):
+            return read_shapes(self._root)
+
+    @cached_property
+    def materials(self) -> RecordedMaterials:
+        """Materials and what holds where two of them meet."""
+        with suspicion(self.path):
+            return read_materials(self._root)
+
+    def _read(self, path: str, rows: Any) -> Any:
+        if not self._columns:
+            raise OptionError(f"the trajectory {self.path} is closed: open it again")
+        with suspicion(self.path):
+            return self._columns[path][rows]
+
+    def _row(self, number: int) -> int:
+        row = number + self._frames if number < 0 else number
+        if not 0 <= row < self._frames:
+            raise OptionError(f"frame {number} is not in {self.path}: it has {self._frames} frames")
+        return row
+
+    def _check_field(self, name: str, choices: Any = FIELDS) -> None:
+        if name not in self.fields or name not in choices:
+            known = ", ".join(field for field in self.fields if field in choices)
+            raise OptionError(f"{name!r} was not recorded in {self.path}: there are {known}")
+
+
+class Steps(Mapping[str, NDArray[Any]]):
+    """Scalars of every step by name: `steps["residual"]` is an array with one number per step."""
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        self._trajectory = trajectory
+
+    @property
+    def count(self) -> int:
+        """Number of steps."""
+        return self._trajectory._steps
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.rows(name, slice(0, self.count))
+
+    def rows(self, name: str, rows: slice) -> NDArray[Any]:
+        """Read some of the steps: rows 0, 1, … are the first ones, and no more than `count` are there."""
+        start, stop, stride = rows.indices(self.count)
+        values = self._trajectory._read(self._path(name), slice(start, max(start, stop), stride))
+        return values.astype(str) if values.dtype.kind == "S" else np.asarray(values)
+
+    def unit(self, name: str) -> str:
+        """Return the unit of a number, or what it is, as the file has it."""
+        dataset = self._trajectory._columns[self._path(name)]
+        with suspicion(self._trajectory.path):
+            return bytes(dataset.attrs["unit"]).decode()
+
+    def _path(self, name: str) -> str:
+        if name not in set(self):
+            raise KeyError(f"{name!r} is not recorded of the steps: there are {', '.join(self)}")
+        return f"steps/{name}"
+
+    def __iter__(self) -> Iterator[str]:
+        return (path[6:] for path in self._trajectory._columns if path.startswith("steps/"))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

@@ -1,8 +1,0 @@
-"""Small named problems with known answers: they ship with the package and every solver runs them."""
-
-from nonsmooth.library.named import NAMED, NamedProblem, by_name
-from nonsmooth.library.packing import sphere_packing
-from nonsmooth.library.random_problems import random_problem
-from nonsmooth.library.shipped import shipped_problems
-
-__all__ = ["NAMED", "NamedProblem", "by_name", "random_problem", "shipped_problems", "sphere_packing"]

@@ -1,0 +1,1 @@
+"""Kernels of joints: rows, values and rates of all kinds at once."""

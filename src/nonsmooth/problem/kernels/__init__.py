@@ -1,0 +1,1 @@
+"""Kernels of the contact problem: cones, masses, operator and residuals."""

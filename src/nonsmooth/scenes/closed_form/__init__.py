@@ -1,0 +1,1 @@
+"""Planar systems in generalised coordinates, with motions known in closed form."""

@@ -1,0 +1,1 @@
+"""Kernels of the solvers: sweeps, steps and local problems on arrays."""

@@ -1,0 +1,169 @@
+"""N over joint rows, factorised at a cost that grows with their number: order, structure and numbers.
+
+Two joints act on each other where they share a moving body, so that N over the joints of a chain is block
+tridiagonal, that of many mechanisms falls apart, and that of a tree or a net is sparse. Joints of one pair of
+bodies are eliminated together, in the order of minimum degree, which leaves a tree as sparse as it was. Who
+acts on whom stays the same from step to step: the order and the structure of the factor are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import splu
+
+from nonsmooth.problem.kernels.operator import BlockSparse, Factored
+from nonsmooth.solvers.kernels import joint_factor as kernels
+from nonsmooth.solvers.kernels.joint_factor import Panels
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+_MOST_ENTRIES = 20_000_000
+"""Numbers in the factor up to which it is made: 160 MB, which every sweep reads twice."""
+_MOST_WORK = 2e9
+"""Multiplications up to which it is made: some seconds."""
+_KEPT = 16
+"""Structures that are kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """What does not depend on numbers: the order of the rows and the panels of the factor."""
+
+    place: Whole
+    """Number of every row in the order of elimination, (blocks, 3); −1 where a block has none."""
+    first: Whole
+    below: Whole
+    index: Whole
+    entry: Whole
+    owner: Whole
+    """The panels, as in `Panels`."""
+    panel_block: Whole
+    """Blocks in the order of their elimination."""
+    block_start: Whole
+    """Where every panel's blocks begin there."""
+    body_start: Whole
+    body_entry: Whole
+    """2 block + side, body after body; empty where bodies are not known."""
+
+    def panels(self) -> Panels:
+        """The panels, with work space of their own."""
+        marks = np.empty((4, len(self.owner)), dtype=np.int64)
+        return Panels(self.first, self.below, self.index, self.entry, self.owner, marks)
+
+
+def structure_of(form: Factored | BlockSparse, blocks: Whole, sizes: Whole) -> Structure | None:
+    """Structure of the factor of N over blocks with so many rows each; None where it would be too large."""
+    if isinstance(form, Factored):
+        bodies = form.bodies[blocks].astype(np.int64)
+        return _structure_of_bodies(bodies.tobytes(), sizes.astype(np.int64).tobytes(), form.body_count - 1)
+    total = len(form.start) - 1
+    pattern = sp.csr_array((np.ones(len(form.column)), form.column, form.start), shape=(total, total))
+    graph = pattern[blocks][:, blocks]
+    none = np.zeros(0, dtype=np.int64)
+    return _structure(graph + graph.T, np.arange(len(blocks)), sizes, none, none)
+
+
+def assembled(
+    form: Factored | BlockSparse, structure: Structure, panels: Panels, blocks: Whole, root: Floats
+) -> Floats:
+    """√ρ N √ρ over the blocks, by panels; `root` is √ρ of every row in the order of elimination."""
+    values = np.empty(int(structure.entry[-1]))
+    order = structure.panel_block, structure.block_start
+    if isinstance(form, Factored):
+        kernels.assemble_factored(
+            form, panels, blocks, structure.place, root, *order, structure.body_start, structure.body_entry,
+            values,
+        )  # fmt: skip
+    else:
+        within = np.full(len(form.start) - 1, -1, dtype=np.int64)
+        within[blocks] = np.arange(len(blocks))
+        kernels.assemble_sparse(form, panels, blocks, structure.place, root, *order, within, values)
+    return values
+
+
+@lru_cache(maxsize=_KEPT)
+def _structure_of_bodies(bodies: bytes, sizes: bytes, ground: int) -> Structure | None:
+    """Structure for blocks with given body pairs (int64) and numbers of rows (int64)."""
+    pairs, rows = np.frombuffer(bodies, dtype=np.int64).reshape(-1, 2), np.frombuffer(sizes, dtype=np.int64)
+    _, node = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
+    node = node.reshape(-1)
+    order = np.argsort(pairs.ravel(), kind="stable")
+    body_start = np.searchsorted(pairs.ravel()[order], np.arange(ground + 2))
+    body_start[ground + 1 :] = body_start[ground]  # ground does not move, and nothing acts through it
+    block, side = np.nonzero(pairs != ground)
+    body = pairs[block, side]
+    load = np.bincount(body, weights=rows[block], minlength=ground)
+    if load @ load > 2.0 * _MOST_ENTRIES:
+        return None
+    touches = sp.csr_array((np.ones(len(block)), (node[block], body)), shape=(node.max() + 1, ground))
+    return _structure(touches @ touches.T, node, rows, body_start, order)
+
+
+def _structure(
+    graph: Any, node: Whole, sizes: Whole, body_start: Whole, body_entry: Whole
+) -> Structure | None:
+    """Order the nodes of a graph and find the panels of the factor.
+
+    `node` is the node of every block, `sizes` the number of its rows.
+    """
+    order = _minimum_degree(graph)
+    moved = np.empty_like(order)
+    moved[order] = np.arange(len(order))
+    graph = sp.csr_array(graph)[order][:, order]
+    start, column = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
+    parent, count, seen = (np.empty(len(order), dtype=np.int64) for _ in range(3))
+    kernels.elimination_tree(start, column, parent, seen)
+    none = np.zeros(0, dtype=np.int64)
+    kernels.nodes_below(start, column, parent, seen, count, none, none)
+    begin = np.concatenate([[0], np.cumsum(count)])
+    node_below = np.empty(max(int(begin[-1]), 1), dtype=np.int64)
+    kernels.nodes_below(start, column, parent, seen, count, begin, node_below)
+
+    node = moved[node]
+    panel_block = np.argsort(node, kind="stable")
+    node_rows = np.bincount(node, weights=sizes, minlength=len(order)).astype(np.int64)
+    node_row = np.concatenate([[0], np.cumsum(node_rows)])
+    together = (parent[:-1] == np.arange(1, len(order))) & (count[:-1] == count[1:] + 1)
+    first = np.concatenate([[0], np.flatnonzero(~together) + 1])  # nodes with the same rows below: one panel
+    last = np.concatenate([first[1:], [len(order)]]) - 1
+    row = node_row[np.concatenate([first, [len(order)]])]
+    parts = [node_below[begin[k] : begin[k] + count[k]] for k in last]
+    index = [_rows_of_nodes(part, node_row) for part in parts]
+    own, rows = np.diff(row), np.array([len(part) for part in index], dtype=np.int64)
+    entries, height = own * (own + rows), (own + rows).astype(float)
+    if entries.sum() > _MOST_ENTRIES or (own * height * height).sum() > _MOST_WORK:
+        return None
+
+    ordered = sizes[panel_block]
+    place = np.full((len(sizes), 3), -1, dtype=np.int64)
+    place[panel_block] = (np.cumsum(ordered) - ordered)[:, None] + np.arange(3)
+    place[np.arange(3) >= sizes[:, None]] = -1
+    block_start = np.searchsorted(node[panel_block], np.concatenate([first, [len(order)]]))
+    return Structure(
+        place, row, np.concatenate([[0], np.cumsum(rows)]), np.concatenate([none, *index]),
+        np.concatenate([[0], np.cumsum(entries)]), np.repeat(np.arange(len(own)), own),
+        panel_block, block_start, body_start, body_entry,
+    )  # fmt: skip
+
+
+def _rows_of_nodes(nodes: Whole, node_row: Whole) -> Whole:
+    """Numbers of the rows of nodes."""
+    count = node_row[nodes + 1] - node_row[nodes]
+    first = np.repeat(node_row[nodes] - np.cumsum(count) + count, count)
+    return np.asarray(first + np.arange(len(first)))
+
+
+def _minimum_degree(graph: Any) -> Whole:
+    """Nodes in the order of minimum degree, which SuperLU finds on its way to a factorisation."""
+    size = graph.shape[0]
+    pattern = sp.csc_array((-np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+    dominant = sp.csc_array(pattern + sp.diags_array(np.full(size, 2.0 * size + 2.0)))
+    factors = splu(dominant, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True})
+    return np.argsort(factors.perm_c).astype(np.int64)

@@ -1,0 +1,139 @@
+"""JORprox and SORprox of Studer and Glocker: normal and friction as separate proximal steps."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth._support.options import choice
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.problem.kernels import operator as operator_kernels
+from nonsmooth.solvers.base import Goal, Run
+from nonsmooth.solvers.kernels import projection as kernels
+from nonsmooth.solvers.parts.relaxation_factors import FactorSolver
+
+Floats = NDArray[np.float64]
+
+_SHRINK, _GROW, _WINDOW = 0.7, 1.1, 20
+"""How the adaptive strategy changes its factor, and after how many iterations it looks."""
+
+
+@dataclass(frozen=True)
+class _Prox(FactorSolver):
+    """What JORProx and SORProx share: the strategies, of which "adaptive" starts as "diagonal" and shrinks
+    all factors while the iteration grows."""
+
+    laws: ClassVar[tuple[str, ...]] = ("coulomb", "relaxed", "pyramid")
+    default_iterations: ClassVar[int] = 100_000
+    strategies: ClassVar[tuple[str, ...]] = ("diagonal", "row-sum", "adaptive")
+
+
+@dataclass(frozen=True)
+class JORProx(_Prox):
+    """Jacobi relaxation with projection, Eqs. 60 and 61: λ_i ← prox(λ_i − r_i(Gλ + c)_i) for all i at once.
+
+    The friction disk's radius is μ times the last iterate's normal force, so that an iterate can lie
+    outside its cone until the iteration has converged. Converges for strictly diagonally dominant G (§5.5),
+    elsewhere for small ω.
+    """
+
+    name: ClassVar[str] = "jor-prox"
+    summary: ClassVar[str] = "Jacobi relaxation with projection (Studer and Glocker)"
+
+    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+        """Start on a problem."""
+        return _JORRun(self, problem, initial, goal)
+
+
+@dataclass(frozen=True)
+class SORProx(_Prox):
+    """Gauss-Seidel relaxation with projection, Eqs. 71 and 72: each force is used as soon as it is known."""
+
+    name: ClassVar[str] = "sor-prox"
+    summary: ClassVar[str] = "Gauss-Seidel relaxation with projection (Studer and Glocker)"
+
+    order: str = "contact"
+    """"contact": normal and friction of one contact, then the next; "normals-first": all normals, then all
+    frictions, as the paper's example numbers its constraints."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choice("SORProx", "order", self.order, ("contact", "normals-first"))
+
+    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+        """Start on a problem."""
+        return _SORRun(self, problem, initial, goal)
+
+
+class _ProxRun(Run):
+    def __init__(self, solver: _Prox, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+        super().__init__(problem, goal)
+        self.r = solver.factors(problem)
+        self.x = initial.copy()
+        self.u = np.zeros_like(self.x)
+        self.w = problem.operator.work()
+        self.adaptive = solver.strategy == "adaptive" and solver.r is None
+        self.factor, self.reference, self.since = 1.0, 0.0, 0
+
+    @property
+    def impulses(self) -> Floats:
+        return self.x
+
+    def advance(self, count: int, stop: float) -> int:
+        if not self.adaptive:
+            done, self.estimate = self._iterate(self.r, count, stop)
+            self.step_length = self.estimate
+            return done
+        done = 0
+        while done < count:
+            _, change = self._iterate(self.factor * self.r, 1, 0.0)
+            done += 1
+            self.estimate = change / self.factor  # smaller factors must not look like convergence
+            if self.estimate <= stop:
+                break
+            self.since += 1
+            self.reference = self.reference or self.estimate
+            if self.since == _WINDOW or self.estimate > 2.0 * self.reference:
+                self._adapt()
+        self.step_length = self.factor
+        return done
+
+    def _adapt(self) -> None:
+        """Shrink all factors if the iterates changed as much as a window ago, else let them grow again."""
+        shrinking = self.estimate < (1.0 - 1e-9) * self.reference  # a plain oscillation does not shrink
+        self.factor = min(1.0, self.factor * _GROW) if shrinking else self.factor * _SHRINK
+        self.reference, self.since = self.estimate, 0
+
+    @abstractmethod
+    def _iterate(self, r: Floats, count: int, stop: float) -> tuple[int, float]:
+        """Do up to `count` iterations with the factors r; return how many, and the last change in √J."""
+
+
+class _JORRun(_ProxRun):
+    def _iterate(self, r: Floats, count: int, stop: float) -> tuple[int, float]:
+        form, cones, q = self.problem.operator.kernel_form, self.problem.cones, self.problem.free_blocks
+        done, change = kernels.jor_prox(form, cones, q, r, self.x, self.u, self.w, count, stop)
+        return int(done), float(change)
+
+
+class _SORRun(_ProxRun):
+    def __init__(self, solver: SORProx, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+        super().__init__(solver, problem, initial, goal)
+        self.refresh()
+        constraints = np.arange(2 * problem.layout.blocks, dtype=np.int64)
+        if solver.order == "normals-first":
+            constraints = np.concatenate([constraints[::2], constraints[1::2]])
+        self.sequence = constraints
+
+    def refresh(self) -> None:
+        """Recompute w = A x, which drifts by the rounding of every increment."""
+        operator_kernels.apply(self.problem.operator.kernel_form, self.x, self.w, self.u)
+
+    def _iterate(self, r: Floats, count: int, stop: float) -> tuple[int, float]:
+        form, cones, q = self.problem.operator.kernel_form, self.problem.cones, self.problem.free_blocks
+        done, change = kernels.sor_prox(form, cones, q, r, self.x, self.w, self.sequence, count, stop)
+        return int(done), float(change)

@@ -1,0 +1,139 @@
+"""The γ̇-equations of Studer and Glocker, Eqs. 45 and 46: accelerations as unknowns in place of forces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lu_factor, lu_solve
+
+from nonsmooth._support.options import whole
+from nonsmooth.errors import UnsupportedError
+from nonsmooth.problem.cones import kappa_disk, project_box, project_dual_cone, project_half_line
+from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.solvers.base import Goal, Run
+from nonsmooth.solvers.parts.relaxation_factors import FactorSolver
+from nonsmooth.solvers.status import Status
+
+Floats = NDArray[np.float64]
+
+_WORST_CONDITION = 1e10
+"""Condition of G, weighted to be without units, from which on G counts as singular: λ = G⁻¹(γ̇ − c) has lost
+ten of sixteen digits by then."""
+_RUNAWAY = 1e100
+"""Change in √J at which an iteration has run away and is not carried to the end of all numbers."""
+
+
+@dataclass(frozen=True)
+class VelocityProx(FactorSolver):
+    """Jacobi relaxation of the γ̇-equations: γ̇_i ← prox(γ̇_i − r_i λ_i) and κ_S(γ̇_i − r_i λ_i, r_i) for all i
+    at once, with λ = G⁻¹(γ̇ − c) and a disk of radius μ times the last iterate's normal force.
+
+    κ_S(ξ, r) = ξ − prox_{rS}(ξ) (Eq. 130), and what it is for other sets of forces follows from that: zero
+    for a joint row, ξ − prox_{[−r upper, −r lower]}(ξ) for a joint row with bounds, the projection on the
+    dual cone for the relaxed law. The answer's forces are λ.
+
+    G must be regular, which contacts that outnumber the degrees of freedom exclude; it need not be
+    symmetric. Factors are those of G⁻¹: r = ω/(G⁻¹)_hh or ω/Σ_k|(G⁻¹)_hk|, in 1/kg.
+    """
+
+    name: ClassVar[str] = "velocity-prox"
+    summary: ClassVar[str] = "Jacobi relaxation of the equations in accelerations (Studer and Glocker)"
+    default_iterations: ClassVar[int] = 100_000
+
+    strategy: str = "row-sum"
+    """"diagonal": r = ω/(G⁻¹)_hh; "row-sum": r = ω/Σ_k|(G⁻¹)_hk|."""
+    largest: int = 500
+    """Most contacts and joint blocks that are accepted: G is inverted."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole("VelocityProx", "largest", self.largest, 1)
+
+    def check(self, problem: ContactProblem) -> None:
+        """Raise where G is singular or too large to be inverted."""
+        super().check(problem)
+        if problem.layout.blocks > self.largest:
+            raise UnsupportedError(
+                f"velocity-prox would invert a dense matrix over {problem.layout.blocks} blocks "
+                f"(largest={self.largest}): use gauss-seidel or sor-prox, which need no inverse"
+            )
+        condition = _condition(problem)
+        if not condition <= _WORST_CONDITION:
+            raise UnsupportedError(
+                f"velocity-prox needs a regular G, and this one has condition {condition:.1e} "
+                f"(at most {_WORST_CONDITION:.0e}): use sor-prox or gauss-seidel, which solve for the forces"
+            )
+
+    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+        """Start on a problem."""
+        return _VelocityRun(self, problem, initial, goal)
+
+
+def _condition(problem: ContactProblem) -> float:
+    """Condition of √ρ G √ρ, which no unit changes; infinite where G is singular."""
+    root = np.sqrt(problem.layout.unpad(problem.cones.weight))
+    values = np.linalg.svd(root[:, None] * problem.operator.matrix().toarray() * root, compute_uv=False)
+    if len(values) == 0:
+        return 1.0
+    return float(values[0] / values[-1]) if values[-1] > 0.0 else float("inf")
+
+
+class _VelocityRun(Run):
+    """γ̇ with λ = G⁻¹(γ̇ − c)."""
+
+    def __init__(self, solver: VelocityProx, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+        super().__init__(problem, goal)
+        layout, count = problem.layout, problem.contacts
+        self.factor = lu_factor(problem.operator.matrix().toarray())
+        inverse = lu_solve(self.factor, np.eye(layout.rows))
+        sums = np.abs(inverse).sum(axis=1) if solver.strategy == "row-sum" else np.diag(inverse)
+        self.r = solver.spread_factors(layout, layout.pad(sums))
+        self.relaxed = not problem.law.exact
+        if self.relaxed:
+            own = np.where(layout.padding, np.inf, self.r)[:count]
+            self.r[:count] = own.min(axis=1, keepdims=True)
+        self.contacts, self.joints = slice(0, count), slice(count, None)
+        self.friction = problem.cones.friction[:count]
+        self.lower, self.upper = problem.cones.lower[self.joints], problem.cones.upper[self.joints]
+        self.force = initial.copy()
+        self.velocity = problem.operator.apply(initial) + problem.free_blocks
+
+    @property
+    def impulses(self) -> Floats:
+        return self.force
+
+    def advance(self, count: int, stop: float) -> int:
+        for done in range(1, count + 1):
+            velocity = self._relaxed_velocity()
+            change = velocity - self.velocity
+            self.velocity, self.force = velocity, self._force_of(velocity)
+            self.estimate = float(np.linalg.norm(change * np.sqrt(self.problem.cones.weight)))
+            if self.estimate > _RUNAWAY:
+                self.finished = Status.DIVERGED
+            if self.finished or not self.estimate > stop:
+                return done
+        return count
+
+    def _force_of(self, velocity: Floats) -> Floats:
+        """λ = G⁻¹(γ̇ − c)."""
+        layout = self.problem.layout
+        return layout.pad(lu_solve(self.factor, layout.unpad(velocity - self.problem.free_blocks)))
+
+    def _relaxed_velocity(self) -> Floats:
+        """Right-hand sides of Eqs. 45 and 46 at the present γ̇ and λ."""
+        one, joint = self.contacts, self.joints
+        velocity = self.velocity - self.r * self.force
+        if self.relaxed:
+            velocity[one] = project_dual_cone(velocity[one], self.friction)
+        else:
+            radius = self.friction * np.maximum(self.force[one, 0], 0.0)
+            velocity[one, 0] = project_half_line(velocity[one, 0])
+            velocity[one, 1:] = kappa_disk(velocity[one, 1:], self.r[one, 1], radius)
+        velocity[joint] -= project_box(  # κ of an interval
+            velocity[joint], -self.r[joint] * self.upper, -self.r[joint] * self.lower
+        )
+        velocity[self.problem.layout.padding] = 0.0
+        return velocity

@@ -1,0 +1,234 @@
+"""`assemble`: move bodies so that all joints are closed, and give them velocities that the joints allow.
+
+Positions by the method of Levenberg and Marquardt in the metric of the masses, velocities by the nearest
+ones in the same metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import splu
+
+from nonsmooth.errors import ProblemError
+from nonsmooth.model.joints.kernels.rows import AXES
+from nonsmooth.model.joints.placement import Z
+from nonsmooth.model.system import System
+from nonsmooth.stepping.body_constants import body_constants
+from nonsmooth.stepping.kernels import joint_step as joint_kernels
+from nonsmooth.stepping.kernels import motion as kernels
+from nonsmooth.stepping.mechanism import Mechanism, RowState
+from nonsmooth.stepping.projection import CLOSED
+
+Floats = NDArray[np.float64]
+
+ASSEMBLED = 1e-6
+"""How far a row may be open, in m or rad (for lengths of about a metre), for a run to begin."""
+_ITERATIONS = 200
+_LARGEST_TURN = 0.5
+"""rad in one iteration: linearised constraints mean little beyond it."""
+_SOFTNESS = 1e-10
+"""Least relative regularisation of GᵀM⁻¹G, which is singular where joints are redundant."""
+_FIRST_SOFTNESS = 1e-3
+"""The one to begin with: far from closed, joints that will be redundant contradict each other a little."""
+_PARALLEL_ROWS, _LOCKED_ROWS = 2, 3
+"""Rows of cosines of a joint that keeps its axes parallel, and of one that does not turn."""
+_WRONG_SPEED = 1e-6
+"""Part of the speeds by which joint rows may contradict each other on velocity level."""
+
+
+def assemble(system: System, *, hold: int | str | Sequence[int | str] = (), time: float = 0.0) -> System:
+    """Return a copy of the system whose joints are closed and whose velocities the joints allow.
+
+    The bodies move as little as possible in the metric of their masses, from where they are: a mechanism
+    that can be closed in several ways closes in the nearest one. Contacts are not looked at.
+
+    Args:
+        system: bodies and joints, apart from each other.
+        hold: a body or several, by index or name, that stay where they are and keep their velocities.
+        time: s, for drivers.
+
+    Raises:
+        ProblemError: if a constraint cannot be met; it names the one that stays open most.
+    """
+    system = system.copy()
+    held = (hold,) if isinstance(hold, str | int) else hold
+    task = _Assembly(system, [system.index(body) for body in held])
+    task.close(time)
+    task.set_velocities(time)
+    return system
+
+
+def check_assembled(system: System, time: float = 0.0) -> None:
+    """Raise unless every joint is closed, to `ASSEMBLED`, and drivers agree, when a run begins."""
+    task = _Assembly(system, [])
+    gaps = task.violations(task.rows(), time)
+    task.complain(
+        gaps,
+        ASSEMBLED * task.size(),
+        "close the assembly first, with ns.assemble(system), or assemble = true in a scene file",
+    )
+    task.allowed_velocities(time, np.zeros((system.count, 6)))
+    anchors = system.joints.anchors(system.position, system.quaternion)
+    _, axes = system.joints.frames(system.position, system.quaternion)
+    for number, (joint, apart, frame) in enumerate(
+        zip(system.joints, anchors[:, 1] - anchors[:, 0], axes, strict=True)
+    ):
+        objection = joint.objection(apart, frame[:, Z])
+        if objection is not None:
+            raise ProblemError(f"{system.joints.label(number)} {objection}")
+
+
+class _Assembly:
+    def __init__(self, system: System, held: list[int]) -> None:
+        self._system = system
+        bodies, _ = body_constants(system)
+        fixed = bodies.fixed.copy()
+        fixed[held] = True
+        self._bodies = bodies._replace(fixed=fixed)
+        self._mechanism = Mechanism(system, self._bodies)
+        self._state = kernels.State(
+            system.position,
+            system.quaternion,
+            system.linear_velocity,
+            system.angular_velocity,
+            np.empty((system.count, 3, 3)),
+        )
+
+    def size(self) -> float:
+        """Length in m that tolerances are relative to: at least a metre."""
+        return max(1.0, float(np.abs(self._system.position[~self._system.fixed]).max(initial=0.0)))
+
+    def rows(self) -> RowState:
+        """The joint rows at the present state."""
+        kernels.set_rotations(self._state.quaternion, self._state.rotation)
+        return self._mechanism.at(self._state)
+
+    def violations(self, rows: RowState, t: float) -> Floats:
+        """g where it must be zero, min(g, 0) of limits, and zero for all other rows."""
+        gaps = self._mechanism.coordinates(rows, t)
+        gaps = np.where(self._mechanism.limit, np.minimum(gaps, 0.0), gaps)
+        gaps = np.where(self._mechanism.held | self._mechanism.limit, gaps, 0.0)
+        self._turn_round(gaps)
+        return gaps
+
+    def _turn_round(self, gaps: Floats) -> None:
+        """Let gaps of joints that are more than a quarter of a turn off lead back, in place.
+
+        Cosines between axes are zero too where a joint is closed the wrong way round. Beyond a quarter of a
+        turn, gaps of the size s become 2 − s with the opposite sign, so that they fall on the way back.
+        """
+        table = self._mechanism.table
+        axes = np.flatnonzero(table.rows.kind == AXES)
+        if len(axes) == 0:
+            return
+        joint, cosines = table.joint[axes], self._system.joints.alignment(self._state.quaternion)
+        count = np.bincount(joint, minlength=len(cosines))
+        wrong = ((count == _PARALLEL_ROWS) & (cosines[:, Z] < 0.0)) | (
+            (count == _LOCKED_ROWS) & (cosines.sum(axis=1) < 1.0)
+        )
+        for k in np.flatnonzero(wrong):
+            own = axes[joint == k]
+            size = float(np.linalg.norm(gaps[own]))
+            if size > 0.0:
+                gaps[own] *= 1.0 - 2.0 / size
+            else:  # any way out
+                gaps[own[0]] = -2.0
+
+    def complain(self, gaps: Floats, allowed: float, cure: str) -> None:
+        """Raise if a row is open by more than `allowed`; the worst one is named."""
+        worst = int(np.argmax(np.abs(gaps))) if len(gaps) else 0
+        if len(gaps) and abs(gaps[worst]) > allowed:
+            table = self._mechanism.table
+            raise ProblemError(
+                f"{table.labels[worst]} is open by {abs(gaps[worst]):.3g} {table.units[worst]}: {cure}"
+            )
+
+    def close(self, t: float) -> None:
+        """Close the joints at time t (s)."""
+        state, softness = self._state, _FIRST_SOFTNESS
+        rows = self.rows()
+        gaps = self.violations(rows, t)
+        for _ in range(_ITERATIONS):
+            if np.abs(gaps).max(initial=0.0) <= CLOSED * self.size():
+                break
+            way = self._way(rows, gaps, softness)
+            before = state.position.copy(), state.quaternion.copy()
+            kernels.displace(self._bodies, state, way)
+            new_rows = self.rows()
+            new_gaps = self.violations(new_rows, t)
+            if new_gaps @ new_gaps < gaps @ gaps:
+                rows, gaps, softness = new_rows, new_gaps, max(_SOFTNESS, 0.1 * softness)
+                self._mechanism.remember(rows)
+                self._system.joints.follow(self._system)
+                continue
+            state.position[:], state.quaternion[:] = before
+            softness *= 10.0
+            if softness > 1e6:
+                break
+        self.complain(
+            gaps,
+            10.0 * CLOSED * self.size(),
+            "no position of the bodies near by meets it together with the other joints; check lengths and "
+            "anchors, or start nearer to the closed position",
+        )
+
+    def set_velocities(self, t: float) -> None:
+        """Give the bodies the nearest velocities that the joints allow at time t (s)."""
+        velocity = np.empty((self._system.count, 6))
+        kernels.step_velocity(self._bodies, self._state, velocity)
+        kernels.take_velocity(self._bodies, self._state, self.allowed_velocities(t, velocity))
+
+    def allowed_velocities(self, t: float, velocity: Floats) -> Floats:
+        """Return the velocities (n, 6) nearest to given ones that the joints allow at time t (s)."""
+        mechanism, rows = self._mechanism, self.rows()
+        wanted = mechanism.partial_rate(t)
+        chosen = mechanism.bilateral
+        for _ in range(3):  # each one takes the regularisation's error out of the last
+            speed = np.where(chosen, mechanism.velocities(rows, velocity) + wanted, 0.0)
+            if not speed.any():
+                return velocity
+            velocity = velocity + self._way(rows, speed, _SOFTNESS, limit=False)
+        left = np.where(chosen, mechanism.velocities(rows, velocity) + wanted, 0.0)
+        scale = max(float(np.abs(wanted).max(initial=0.0)), float(np.abs(velocity).max(initial=0.0)))
+        worst = int(np.argmax(np.abs(left))) if len(left) else 0
+        if len(left) and abs(left[worst]) > _WRONG_SPEED * scale:
+            table = mechanism.table
+            also = [
+                table.labels[i]
+                for i in np.flatnonzero(np.abs(left) > 0.1 * abs(left[worst]))
+                if table.labels[i] != table.labels[worst]
+            ]
+            with_others = f" (together with {', '.join(dict.fromkeys(also))})" if also else ""
+            raise ProblemError(
+                f"{table.labels[worst]} asks for a speed that the other joints and drivers contradict by "
+                f"{abs(left[worst]):.3g} {table.units[worst]}/s{with_others}: take out a driver, or change "
+                "its motion"
+            )
+        return velocity
+
+    def _way(self, rows: RowState, gaps: Floats, softness: float, limit: bool = True) -> Floats:
+        """Displacements (n, 6) of least M-norm that close the gaps to first order."""
+        kept = self._mechanism.held if limit else self._mechanism.bilateral  # what is closed must stay closed
+        active = np.flatnonzero(kept | (gaps != 0.0))
+        pairs, columns = rows.rows.bodies[active], rows.rows.columns[active]
+        matrix = columns_matrix(pairs, columns, self._system.count)
+        product = sp.csc_array(matrix.T @ matrix)
+        scale = max(float(product.diagonal().max(initial=0.0)), np.finfo(float).tiny)
+        soft = np.maximum(product.diagonal(), 1e-6 * scale) * softness
+        impulses = splu(sp.csc_array(product + sp.diags_array(soft))).solve(-gaps[active])
+        way = np.zeros((self._system.count, 6))
+        joint_kernels.add_impulses(pairs, columns, impulses, self._bodies, way)
+        turn = float(np.abs(way[:, 3:]).max(initial=0.0))
+        return way * min(1.0, _LARGEST_TURN / turn) if limit and turn > 0.0 else way
+
+
+def columns_matrix(pairs: NDArray[np.int64], columns: Floats, bodies: int) -> sp.csc_array:
+    """L⁻¹G as a matrix (6 n, rows)."""
+    row, side = np.nonzero(pairs >= 0)
+    place = 6 * pairs[row, side][:, None] + np.arange(6)
+    entries = (columns[row, side].ravel(), (place.ravel(), np.repeat(row, 6)))
+    return sp.csc_array(entries, shape=(6 * bodies, len(pairs)))

@@ -1,0 +1,1 @@
+"""Kernels of a time step: motion, rows of contacts and joints, impacts."""

@@ -1,0 +1,1 @@
+"""Kernels that draw triangles and lines into an image."""

@@ -1,0 +1,236 @@
+"""The panel beside the scene: what is shown, legends with units, plots, numbers of the selected body."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import numpy as np
+import viser
+from numpy.typing import ArrayLike, NDArray
+
+from nonsmooth.model import shapes as kinds
+from nonsmooth.view.drawing.colours import (
+    CONTACT_COLOURS,
+    ColourBy,
+    Colours,
+    ContactState,
+    body_values,
+    legend_text,
+    number_text,
+    scale_colours,
+)
+from nonsmooth.view.drawing.contact_forces import FORCE_COLOUR, LEAST_CHAIN
+from nonsmooth.view.web.look import Look
+from nonsmooth.view.web.marks import CHAIN_COLOURS
+from nonsmooth.view.web.plots import small_plot
+from nonsmooth.view.web.scene import Shown
+from nonsmooth.view.web.stage import Moment, Stage
+from nonsmooth.view.web.state import CHAIN_CLASSES, GrowingCurve
+
+Floats = NDArray[np.float64]
+
+_COLOUR_NAMES = {ColourBy.SPEED: "speed", ColourBy.FORCE: "contact force", ColourBy.BODY: "body"}
+_SEE_THROUGH = 0.25
+"""Opacity of bodies when marks inside them are switched on."""
+_GLASS = 0.3
+"""Opacity at the start of fixed bodies that stand around others."""
+
+
+class Panel:
+    """Controls of what is seen; `changed` is called when one of them was moved."""
+
+    def __init__(
+        self, server: viser.ViserServer, stage: Stage, encloses: bool, changed: Callable[[], None]
+    ) -> None:
+        self._stage = stage
+        self._changed = changed
+        self._lock = threading.Lock()  # viser calls from several threads
+        self.look = Look(fixed_opacity=_GLASS if encloses else 1.0)
+        """What is to be seen."""
+        gui = server.gui
+        solid = stage.shapes.body[stage.shapes.kind != kinds.HALF_SPACE]
+        has_fixed = bool(stage.fixed[solid].any())
+        with gui.add_folder("Colours"):
+            self._colour = gui.add_dropdown(
+                "Bodies by", tuple(_COLOUR_NAMES.values()), hint="What colours say"
+            )
+            self._colour_legend = gui.add_html("")
+            self._opacity = gui.add_slider("Opacity", 0.05, 1.0, 0.05, 1.0, hint="Of movable bodies")
+            self._fixed_opacity = gui.add_slider(
+                "… if fixed", 0.05, 1.0, 0.05, self.look.fixed_opacity, visible=has_fixed,
+                hint="Of fixed bodies such as containers",
+            )  # fmt: skip
+        with gui.add_folder("Show"):
+            self._points = gui.add_checkbox("Contact points", False)
+            self._arrows = gui.add_checkbox("Force arrows", False, hint="On the movable body, or on body B")
+            self._length = gui.add_slider("Arrow length", 0.1, 5.0, 0.1, 1.0, visible=False)
+            self._chains = gui.add_checkbox("Force chains", False, hint="Thickness by normal force")
+            self._joints = gui.add_checkbox("Joints", True, visible=len(stage.joints) > 0)
+            self._axes = gui.add_checkbox("Body axes", False, hint="x red, y green, z blue")
+            self._force_legend = gui.add_html("", visible=False)
+        side = gui.add_panel()
+        with side.add_tab("Numbers", viser.Icon.CHART_LINE):
+            self._plots = gui.add_html("")
+            with gui.add_folder("Selected body"):
+                self._selected = gui.add_html(_small("Click a body to see its numbers."))
+                self._unselect = gui.add_button("Unselect", visible=False)
+        gui.main_panel.dock_right()
+        side.dock_left()
+        side.set_width(290)
+        self._curves = (GrowingCurve(), GrowingCurve())
+        self._connect()
+
+    def set_curves(self, residual: GrowingCurve, energy: GrowingCurve) -> None:
+        """Take the curves over all steps: the certificate's residual, and the kinetic energy in J."""
+        self._curves = (residual, energy)
+
+    def plot(self, now: float) -> None:
+        """Draw the curves, strong up to the time `now` in s and pale after it."""
+        residual, energy = (curve.points() for curve in self._curves)
+        self._plots.content = small_plot(
+            "relative residual of every step", *residual, now, logarithmic=True
+        ) + small_plot("kinetic energy in J", *energy, now)
+
+    def select(self, body: int | None) -> None:
+        """Select a body, or none."""
+        with self._lock:
+            self.look = replace(self.look, selected=body)
+        self._unselect.visible = body is not None
+        if body is None:
+            self._selected.content = _small("Click a body to see its numbers.")
+        self._changed()
+
+    def update(self, moment: Moment, shown: Shown) -> None:
+        """Say in legends and numbers what is seen now."""
+        self._colour_legend.content = _colour_legend(self.look.colour_by, shown.colours)
+        legend = _force_legend(self.look, shown)
+        self._force_legend.content = legend
+        self._force_legend.visible = bool(legend)
+        if self.look.selected is not None:
+            self._selected.content = body_numbers(self._stage, moment.recorded, self.look.selected)
+
+    def _connect(self) -> None:
+        for control in (
+            self._colour, self._opacity, self._fixed_opacity, self._points, self._arrows, self._length,
+            self._chains, self._joints, self._axes,
+        ):  # fmt: skip
+            control.on_update(self._take)
+        self._unselect.on_click(lambda _: self.select(None))
+
+    def _take(self, event: viser.GuiEvent[Any]) -> None:
+        if event.client is None:
+            return  # we moved it ourselves
+        with self._lock:
+            self._read_controls()
+        self._changed()
+
+    def _read_controls(self) -> None:
+        marks = self._points.value or self._arrows.value or self._chains.value
+        if marks != self.look.marks:  # marks lie inside bodies
+            self._opacity.value = _SEE_THROUGH if marks else 1.0  # type: ignore[misc]
+        self._length.visible = self._arrows.value
+        self.look = replace(
+            self.look,
+            colour_by=next(by for by, name in _COLOUR_NAMES.items() if name == self._colour.value),
+            contact_points=self._points.value,
+            force_arrows=self._arrows.value,
+            force_chains=self._chains.value,
+            joints=self._joints.value,
+            body_axes=self._axes.value,
+            opacity=self._opacity.value,
+            fixed_opacity=self._fixed_opacity.value,
+            arrow_length=self._length.value,
+        )
+
+
+# ---- legends ----------------------------------------------------------------------------------------
+
+
+def status_line(time: float, words: str) -> str:
+    """Return the line above the controls: the time in s, and a few words."""
+    return f'<div class="nonsmooth-status" style="margin: 0.5em 1em"><b>t = {time:.4g} s</b>, {words}</div>'
+
+
+def _small(text: str) -> str:
+    return f'<div style="font-size: 0.8em; margin: 0.2em 0.7em; line-height: 1.5">{text}</div>'
+
+
+def _css(colour: ArrayLike) -> str:
+    red, green, blue = (int(part) for part in np.asarray(colour))
+    return f"rgb({red},{green},{blue})"
+
+
+def _swatch(colour: ArrayLike, text: str, height: str = "0.8em") -> str:
+    box = f"display: inline-block; width: 1.6em; height: {height}; vertical-align: middle"
+    return f'<span style="{box}; background: {_css(colour)}"></span>&ensp;{text}'
+
+
+def _colour_legend(wanted: ColourBy, colours: Colours) -> str:
+    """The colour scale with its ends; says so where the numbers were not recorded."""
+    if math.isnan(colours.high):
+        missing = wanted is not ColourBy.BODY
+        return _small(f"The {_COLOUR_NAMES[wanted]} was not recorded.") if missing else ""
+    stops = ", ".join(_css(scale_colours()[k]) for k in range(0, 256, 51))
+    low, high = legend_text(colours.low, colours.high, colours.unit)
+    bar = f'<div style="height: 0.9em; background: linear-gradient(to right, {stops})"></div>'
+    ends = f'<div style="display: flex; justify-content: space-between"><span>{low}</span><span>{high}</span>'
+    return _small(f"{escape(colours.label)}{bar}{ends}</div>")
+
+
+def _force_legend(look: Look, shown: Shown) -> str:
+    """What points, arrows and chains mean, with forces in N."""
+    if not look.marks:
+        return ""
+    if shown.contacts is None:
+        return _small("Contacts were not recorded.")
+    lines = [f"{shown.contacts} contacts"]
+    if look.contact_points:
+        lines += [_swatch(CONTACT_COLOURS[state], state.name.lower()) for state in ContactState]
+    top = shown.forces.top
+    if look.force_arrows and top > 0.0:
+        lines.append(
+            _swatch(FORCE_COLOUR, f"{number_text(shown.arrow_length)} m long: {number_text(top)} N", "0.25em")
+        )
+    if look.force_chains and top > 0.0:
+        for k in range(CHAIN_CLASSES):
+            low, high = top * max(k / CHAIN_CLASSES, LEAST_CHAIN), top * (k + 1) / CHAIN_CLASSES
+            last = k == CHAIN_CLASSES - 1
+            said = (
+                f"{number_text(low)} N and more" if last else f"{number_text(low)} to {number_text(high)} N"
+            )
+            lines.append(_swatch(CHAIN_COLOURS[k], f"{said}, normal", f"{0.15 * (k + 1):.2f}em"))
+    return _small("<br>".join(lines))
+
+
+def body_numbers(stage: Stage, moment: Moment, body: int) -> str:
+    """Name, place, velocity and contact forces of a body as HTML."""
+
+    def three(vector: Floats) -> str:
+        return ", ".join(f"{number:.4g}" for number in vector)
+
+    rows = [("body", f"<b>{escape(stage.name(body))}</b>"), ("position", f"{three(moment.position[body])} m")]
+    velocity = moment.frame.linear_velocity
+    if velocity is not None:
+        rows.append(("velocity", f"{three(velocity[body])} m/s"))
+        rows.append(("speed", f"{np.linalg.norm(velocity[body]):.4g} m/s"))
+    contacts = moment.contacts
+    if contacts is not None:
+        force = contacts.force
+        net = force[contacts.bodies[:, 1] == body].sum(axis=0) - force[contacts.bodies[:, 0] == body].sum(
+            axis=0
+        )
+        total = body_values(ColourBy.FORCE, moment.frame, contacts, stage.count)[body]
+        touching = int(np.sum(contacts.bodies == body))
+        rows.append(("contacts", f"{touching}, their forces:"))
+        rows.append(("net force", f"{three(net)} N"))
+        rows.append(("sum of sizes", f"{total:.4g} N"))
+    cells = "".join(
+        f'<tr><td style="padding-right: 0.8em; opacity: 0.7">{name}</td><td>{value}</td></tr>'
+        for name, value in rows
+    )
+    return _small(f"<table>{cells}</table>")
