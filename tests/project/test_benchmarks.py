@@ -1,0 +1,127 @@
+"""The benchmarks still run: they are not timed here, only kept from rotting."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import pytest
+
+from helpers.paths import ROOT
+from nonsmooth.problem.library import random_problem
+
+FOLDER = ROOT / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def _benchmarks_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    for name in (
+        "_bench",
+        "per_iteration",
+        "choose_solver",
+        "first_use",
+        "joints",
+        "complementarity",
+        "viewer",
+        "impacts",
+    ):
+        sys.modules.pop(name, None)
+
+
+def test_cost_of_an_iteration_is_printed_for_every_solver(monkeypatch, capsys):
+    import per_iteration
+
+    monkeypatch.setattr(per_iteration, "SIZES", (20,))
+    per_iteration.main()
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
+    assert len(rows) == len(per_iteration.SOLVERS)
+    for row in rows:
+        measured, touched, bandwidth, bound, ratio = (float(cell) for cell in row[-5:])
+        assert bound == pytest.approx(touched / bandwidth, rel=0.02)
+        assert ratio == pytest.approx(measured / bound, rel=0.02)
+
+
+def test_choice_of_a_solver_counts_what_was_solved():
+    import choose_solver
+
+    problems = [random_problem(seed, contacts=4) for seed in range(2)]
+    for name, solver in choose_solver.SOLVERS.items():
+        result = choose_solver.measure(problems, solver, 1e-4)
+        assert (result is None) == (name in ("int. point", "lemke"))
+        assert result is None or 0 <= result[0] <= 2
+    assert choose_solver.measure(problems, choose_solver.SOLVERS["auto"], 1e-4)[0] == 2
+
+
+def test_impacts_of_random_bodies_are_all_finished(monkeypatch, capsys):
+    import impacts
+
+    monkeypatch.setattr(sys, "argv", ["impacts.py", "--scenes", "4"])
+    impacts.main()
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
+    assert [row[0] for row in rows] == ["newton", "poisson"]
+    for row in rows:
+        done, groups, left, unfinished = (int(cell) for cell in row[1:5])
+        assert done > groups > left >= 0
+        assert unfinished == 0
+
+
+def test_first_use_measures_fresh_processes(tmp_path):
+    import first_use
+
+    assert 0.0 < first_use.seconds("pass", str(tmp_path)) < 60.0
+
+
+def test_cost_of_joints_is_printed_for_every_scheme(monkeypatch, capsys):
+    import joints
+
+    for name, value in {"LINKS": (2, 4), "GRIDS": (1, 2), "STEPS": 5, "LARGE": 5}.items():
+        monkeypatch.setattr(joints, name, value)
+    joints.main()
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split() for line in lines if line.endswith("%")]
+    assert [row[-8:-6] for row in rows] == [["2", "10"], ["4", "20"], ["4", "21"], ["16", "84"]]
+    for row in rows:
+        assert all(float(cell) > 0.0 for cell in row[-6::2])
+        assert all(0 < int(cell[:-1]) <= 100 for cell in row[-5::2])
+    exponents = [line.split()[1:] for line in lines if line.startswith("exponent")]
+    assert len(exponents) == 2
+    assert all(len(row) == len(joints.SCHEMES) for row in exponents)
+
+
+def test_complementarity_is_measured_by_every_method(monkeypatch, capsys):
+    import complementarity
+
+    quick = {"STEPS": (3, 6), "LIMIT": 0.2, "PIVOTING_SIZES": (4, 8), "NAMED_LIMIT": 0.05}
+    for name, value in quick.items():
+        monkeypatch.setattr(complementarity, name, value)
+    few = {name: complementarity.NAMED[name] for name in ("josephy", "transmcp", "block-slides")}
+    monkeypatch.setattr(complementarity, "NAMED", few)
+    complementarity.main()
+    lines = capsys.readouterr().out.splitlines()
+    for label in complementarity.methods():
+        assert sum(line.startswith(f"{label} ") for line in lines) == 2
+    with_quantecon = sum(line.startswith(("definite", "degenerate")) for line in lines) == 4
+    assert with_quantecon != any(line.startswith("quantecon is not installed") for line in lines)
+
+
+def test_what_the_viewer_takes_is_measured_in_a_browser(monkeypatch, capsys):
+    hint = 'the viewer in a browser needs: pip install "nonsmooth[view]" playwright, apt install chromium'
+    for package in ("viser", "playwright"):
+        pytest.importorskip(package, reason=hint)
+    if not (shutil.which("chromium") or shutil.which("google-chrome")):
+        pytest.skip(hint)
+    import viewer
+
+    monkeypatch.setattr(sys, "argv", ["viewer.py", "--spheres", "20", "--seconds", "1"])
+    viewer.main()
+    lines = capsys.readouterr().out.splitlines()
+    names = (
+        "s to open it",
+        "ms of the server for a frame",
+        "ms of scripts for a frame",
+        "pictures in a second",
+    )
+    for name in names:
+        (row,) = (line for line in lines if line.startswith(name))
+        assert float(row.split()[-1]) > 0.0
