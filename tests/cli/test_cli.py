@@ -17,10 +17,11 @@ import pytest
 import nonsmooth
 from helpers.command_line import SOURCES, assert_mistake, run, run_process
 from nonsmooth._support import kernel_cache
+from nonsmooth._support.progress import Progress
 from nonsmooth.cli import main
 from nonsmooth.cli.solver import solver_with
 from nonsmooth.experiments import REGISTRY as EXPERIMENTS
-from nonsmooth.experiments import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments import Comparison, Experiment, Summary
 from nonsmooth.io import read_initial, read_problem, write_problem
 from nonsmooth.problem import ContactProblem
 from nonsmooth.problem.library import NAMED

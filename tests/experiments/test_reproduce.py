@@ -19,9 +19,10 @@ from typer.testing import Result
 
 import nonsmooth
 from helpers import command_line
+from nonsmooth._support.progress import Progress
 from nonsmooth._support.words import duration
 from nonsmooth.cli.terminal.overall_bar import TimeLeft
-from nonsmooth.experiments import REGISTRY, Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments import REGISTRY, Comparison, Experiment, Summary
 from nonsmooth.experiments.report import (
     PAPERS,
     Claim,

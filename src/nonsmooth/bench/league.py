@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from nonsmooth._support.progress import Progress
 from nonsmooth.bench.contender import Contender
 from nonsmooth.bench.facts import ProblemFacts, facts_of
 from nonsmooth.bench.measure import Entry, Row, Settings, measure
@@ -17,8 +18,6 @@ from nonsmooth.errors import FileFormatError, NonsmoothError, OptionError
 
 SUFFIXES = (".h5", ".hdf5", ".dat")
 """Endings of problem files; what they are is found from their content."""
-
-Progress = Callable[[int, int, str], None]
 
 
 class League:

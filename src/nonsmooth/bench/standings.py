@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.bench.measure import Row, Settings
 
-Floats = NDArray[np.float64]
 Clock = Literal["cpu", "wall"]
 
 CLOCKS: tuple[Clock, ...] = ("cpu", "wall")

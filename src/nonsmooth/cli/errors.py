@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
+from nonsmooth._support.registry import advice
 from nonsmooth.cli.terminal.console import ERR
 from nonsmooth.errors import GeometryWarning, NonsmoothError, OptionError
 
@@ -65,15 +64,6 @@ class Commands(TyperGroup):
         if self.get_command(ctx, args[0]) is None:
             raise OptionError(f"there is no command {args[0]!r}: {advice(args[0], list(self.commands))}")
         return super().resolve_command(ctx, args)
-
-
-def advice(wrong: str, valid: Sequence[str]) -> str:
-    """Name the closest valid name, or those that contain the wrong one, or all of them."""
-    close = get_close_matches(wrong, valid, n=1)
-    if close:
-        return f"did you mean {close[0]}?"
-    alike = [name for name in valid if len(wrong) > 2 and wrong.lower() in name]
-    return f"did you mean {' or '.join(alike)}?" if alike else f"choose one of {', '.join(valid)}"
 
 
 _show_any = warnings.showwarning

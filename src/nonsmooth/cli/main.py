@@ -18,6 +18,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from nonsmooth._support.registry import advice
 from nonsmooth.cli.commands.bench import BENCH_EXAMPLES, bench
 from nonsmooth.cli.commands.compare import COMPARE_EXAMPLES, compare
 from nonsmooth.cli.commands.export import EXPORT_EXAMPLES, export
@@ -27,7 +28,7 @@ from nonsmooth.cli.commands.render import RENDER_EXAMPLES, render
 from nonsmooth.cli.commands.reproduce import REPRODUCE_EXAMPLES, reproduce
 from nonsmooth.cli.commands.run import INSPECT_EXAMPLES, RUN_EXAMPLES, inspect, run
 from nonsmooth.cli.commands.view import VIEW_EXAMPLES, view
-from nonsmooth.cli.errors import Commands, advice
+from nonsmooth.cli.errors import Commands
 from nonsmooth.cli.parts import (
     AsJson,
     IterationLimit,
@@ -319,15 +320,14 @@ def _experiment(
     if name is None:
         _list_experiments()
         return
-    if name not in REGISTRY:
-        raise OptionError(f"there is no experiment {name!r}: {advice(name, list(REGISTRY))}")
+    experiment = REGISTRY.by_name(name)
     folder = output if output is not None else Path("results") / name
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"--output {folder} is a file: name a folder")
     started = time.time()
     try:
         with compile_notice(), progress_bar(name) as progress:
-            summary = REGISTRY[name].run(folder, quick, progress)
+            summary = experiment.run(folder, quick, progress)
     except KeyboardInterrupt:
         written = [file for file in folder.rglob("*") if file.is_file() and file.stat().st_mtime >= started]
         kept = sorted(file.name for file in written if file.parent == folder)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from nonsmooth.cli.errors import advice
+from nonsmooth._support.registry import advice
 from nonsmooth.cli.parts import number, whole_number
 from nonsmooth.cli.terminal.console import ERR, progress_bar
 from nonsmooth.errors import ContactWarning, OptionError, ToleranceWarning

@@ -8,7 +8,7 @@ import typing
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nonsmooth.cli.errors import advice
+from nonsmooth._support.registry import Registry
 from nonsmooth.errors import OptionError
 from nonsmooth.solvers import REGISTRY, Solver
 
@@ -20,11 +20,9 @@ def solver_with(name: str, pairs: Iterable[str]) -> Solver:
     return built(REGISTRY, name, pairs)
 
 
-def built(registry: Mapping[str, type[Kind]], name: str, pairs: Iterable[str]) -> Kind:
+def built(registry: Registry[type[Kind]], name: str, pairs: Iterable[str]) -> Kind:
     """Build a solver of a registry with options given as key=value."""
-    if name not in registry:
-        raise OptionError(f"there is no solver {name!r}: {advice(name, list(registry))}")
-    kind = registry[name]
+    kind = registry.by_name(name)
     hints = typing.get_type_hints(kind)
     valid = {field.name: hints[field.name] for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     return kind(**values_of("--option", f"solver {name} has no option", pairs, valid))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nonsmooth.collision.contacts import Floats
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import BY_KIND
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.collision.contacts import Floats, Indices
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.collision.kernels import broad_phase as kernels
 
 

@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.collision.check_scene import make_scene, make_surfaces
-from nonsmooth.collision.contacts import Contacts, Floats
+from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.kernels.check import rows as kernels
 from nonsmooth.collision.kernels.check import withheld as reasons
 from nonsmooth.collision.kernels.check.balls import check_balls, find_missing_balls
@@ -36,8 +37,6 @@ from nonsmooth.collision.withheld import REASONS, SWEPT, Withheld, led_bodies
 from nonsmooth.errors import OptionError
 from nonsmooth.model.shapes import HALF_SPACE, SPHERE
 from nonsmooth.model.system import System
-
-Numbers = NDArray[np.int64]
 
 GAP_ABSOLUTE, GAP_RELATIVE = kernels.GAP_ABSOLUTE, kernels.GAP_RELATIVE
 """Allowed error of a gap, of a point, and of separation along a normal: 1e-12 m and 1e-9 of the pair's size
@@ -254,9 +253,9 @@ class ContactChecker:
             worst=self._sentence(contacts, result, names, withheld, wrong),
         )
 
-    def _keys(self, shapes: NDArray[np.int32]) -> Numbers:
+    def _keys(self, shapes: NDArray[np.int32]) -> Integers:
         """One number for each pair of shapes."""
-        keys: Numbers = shapes[:, 0].astype(np.int64) * self._count + shapes[:, 1]
+        keys: Integers = shapes[:, 0].astype(np.int64) * self._count + shapes[:, 1]
         return keys
 
     def _rows(self, contacts: Contacts, margin: float) -> kernels.Rows:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nonsmooth.collision.contacts import Floats
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.collision.hulls import Faces
 from nonsmooth.collision.kernels.check.mesh import BLOCK, Surfaces
 from nonsmooth.collision.kernels.check.rows import Work
@@ -27,8 +26,6 @@ from nonsmooth.collision.kernels.check.support import (
 )
 from nonsmooth.model.shape_table import ShapeTable
 
-Numbers = NDArray[np.int64]
-
 _NEAR = 8192
 """Triangles near a shape that are looked at."""
 
@@ -36,7 +33,7 @@ _NEAR = 8192
 class Polytope:
     """Vertices, supporting planes and edges (two vertices, two planes) of a convex solid."""
 
-    def __init__(self, vertices: Floats, loops: list[Numbers], edges: Numbers) -> None:
+    def __init__(self, vertices: Floats, loops: list[Integers], edges: Integers) -> None:
         self.vertices = np.asarray(vertices, dtype=float)
         self.edges = edges
         self.planes = np.empty((len(loops), 4))
@@ -171,7 +168,7 @@ def _is_closed(triangles: Floats) -> bool:
     return bool(np.array_equal(there, np.sort((end * count + start).ravel())))
 
 
-def _along_a_curve(triangles: Floats) -> Numbers:
+def _along_a_curve(triangles: Floats) -> Integers:
     """Order of triangles along a curve that fills space (Morton), so that neighbours share boxes."""
     middle = triangles.reshape(-1, 3, 3).mean(axis=1)
     low, size = middle.min(axis=0), max(float(np.ptp(middle, axis=0).max()), 1e-300)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.packed import Packed
-from nonsmooth.collision.contacts import Floats
 from nonsmooth.collision.kernels.motion.placing import PIECE
 from nonsmooth.collision.kernels.surfaces.depth import depth_in_mesh
 from nonsmooth.collision.kernels.surfaces.nearest import make_work, nearest_of_meshes, nearest_of_solid

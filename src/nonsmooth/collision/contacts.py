@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Indices, Integers
 from nonsmooth.collision.kernels.closed_forms.pairs import Output
 from nonsmooth.collision.kernels.matching import merge
 
 if TYPE_CHECKING:
     from nonsmooth.collision.certificate import ContactCertificate
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
-Features = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class Contacts:
     """(c, 2) the two shapes, rows of the system's shape table; the first is the smaller."""
     bodies: Indices
     """(c, 2) their bodies A and B."""
-    feature: Features
+    feature: Integers
     """(c,) which corner, edge or face made the contact: the same number as long as the same ones do."""
     point: Floats
     """(c, 3) midpoint between the two surface points, in the world frame, in m."""

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.collision.bounds import local_bounds
 from nonsmooth.collision.broad_phase import BroadPhase
-from nonsmooth.collision.contacts import Contacts, Floats, Indices
+from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.crossings import tell_of_crossings
 from nonsmooth.collision.kernels import placement
 from nonsmooth.collision.kernels.broad_phase import drop_ignored

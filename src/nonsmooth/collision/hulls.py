@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.collision.contacts import Floats
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.collision.kernels.directions.solids import CELLS_ACROSS, Hulls
-
-Numbers = NDArray[np.int64]
 
 _COPLANAR = 1e-10
 """Part of the size by which corners of one flat face may be off its plane."""
@@ -27,8 +25,8 @@ class Faces:
         self.edges = _edges(self.loops)
         ends = np.vstack([self.edges[:, :2], self.edges[:, 1::-1]])
         ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
-        self.neighbours: Numbers = np.ascontiguousarray(ends[:, 1])
-        self.neighbour_first: Numbers = np.searchsorted(ends[:, 0], np.arange(len(self.vertices) + 1))
+        self.neighbours: Integers = np.ascontiguousarray(ends[:, 1])
+        self.neighbour_first: Integers = np.searchsorted(ends[:, 0], np.arange(len(self.vertices) + 1))
 
 
 def pack(solids: list[Faces]) -> Hulls:
@@ -57,7 +55,7 @@ def pack(solids: list[Faces]) -> Hulls:
     )
 
 
-def _starts(vertices: Floats) -> Numbers:
+def _starts(vertices: Floats) -> Integers:
     """The vertex farthest along the middle of each cell of a cube: sides x, y, z, −x, −y, −z."""
     middles = (2.0 * np.arange(CELLS_ACROSS) + 1.0) / CELLS_ACROSS - 1.0
     u, v = (grid.ravel() for grid in np.meshgrid(middles, middles, indexing="ij"))
@@ -72,7 +70,7 @@ def _stacked(parts: list[NDArray], shape: tuple[int, ...], dtype: type = np.floa
     return np.concatenate(parts).astype(dtype) if parts else np.empty(shape, dtype)
 
 
-def _merged(vertices: Floats, triangles: Numbers, tolerance: float) -> Numbers:
+def _merged(vertices: Floats, triangles: Integers, tolerance: float) -> Integers:
     """The flat face that each triangle belongs to, numbered from 0 in the order of the triangles.
 
     Faces grow from their largest triangle over edges to triangles whose corners lie in its plane.
@@ -100,7 +98,7 @@ def _merged(vertices: Floats, triangles: Numbers, tolerance: float) -> Numbers:
     return np.unique(face, return_inverse=True)[1].astype(np.int64)
 
 
-def _loop(triangles: Numbers) -> Numbers:
+def _loop(triangles: Integers) -> Integers:
     """Vertices round a face, counterclockwise seen from outside: its edges that have no way back."""
     ways = {(p, q) for row in triangles.tolist() for p, q in zip(row, row[1:] + row[:1], strict=True)}
     after = {p: q for p, q in ways if (q, p) not in ways}
@@ -120,7 +118,7 @@ def _plane(corners: Floats) -> Floats:
     return np.append(normal, (corners @ normal).max())
 
 
-def _edges(loops: list[Numbers]) -> Numbers:
+def _edges(loops: list[Integers]) -> Integers:
     """(e, 4) two vertices, the face that walks from the first to the second, the face that walks back."""
     owner = {
         (p, q): face

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from nonsmooth.collision.contacts import Floats, Indices
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.collision.kernels.directions.solids import Hulls
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import (

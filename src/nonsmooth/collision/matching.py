@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from nonsmooth.collision.contacts import Contacts, Floats
+from nonsmooth._support.arrays import Floats
+from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.kernels import matching as kernels
 from nonsmooth.errors import ProblemError
 

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth._support.packed import Packed
-from nonsmooth.collision.contacts import Contacts, Floats, Indices, Rooms
+from nonsmooth.collision.contacts import Contacts, Rooms
 from nonsmooth.collision.inner_radius import inner_radii
 from nonsmooth.collision.kernels.closed_forms import pairs as narrow
 from nonsmooth.collision.kernels.directions.nearest import nearest

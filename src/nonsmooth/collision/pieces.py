@@ -9,8 +9,8 @@ import numpy as np
 from scipy.spatial import ConvexHull as Hull
 from scipy.spatial import QhullError
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.collision import hulls, surfaces
-from nonsmooth.collision.contacts import Floats, Indices
 from nonsmooth.collision.kernels.directions.solids import Hulls
 from nonsmooth.collision.kernels.surfaces.arrays import Meshes
 from nonsmooth.collision.kernels.surfaces.touching import Outlines

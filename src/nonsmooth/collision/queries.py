@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.collision.bounds import local_bounds
 from nonsmooth.collision.closest import Closest, Nearest, Placed
 from nonsmooth.collision.kernels import placement
@@ -22,9 +23,6 @@ from nonsmooth.model.materials import PairTable
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import HALF_SPACE, Piece, Primitive, Shape, Sphere
 from nonsmooth.model.system import System
-
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int64]
 
 _KEPT = 32
 """Most pairs with loose shapes whose arrays are kept for the next question."""
@@ -61,7 +59,7 @@ class RayHit:
 class RayHits(Sequence["RayHit | None"]):
     """Where r rays first meet a body, as arrays; items are `RayHit`, or None."""
 
-    body: Numbers
+    body: Integers
     """(r,) index; −1 where nothing is met."""
     distance: Floats
     """(r,) in m from the rays' origins; infinite where nothing is met."""
@@ -189,7 +187,7 @@ class Queries:
             )
         return _Side(-1, _POINT, point, np.array(quaternions.IDENTITY))
 
-    def _rows(self, body: int) -> Numbers:
+    def _rows(self, body: int) -> Integers:
         first, end = np.searchsorted(self._table.body, (body, body + 1))
         return np.arange(first, end)
 
@@ -241,7 +239,7 @@ class _Scene:
                 self._shapes[row], shapes.size[row] = shape, shape.sizes
                 self._bound[row] = shape.local_bound()
 
-    def closest(self, own: Numbers, other: Numbers, one: _Side, two: _Side) -> Nearest:
+    def closest(self, own: Integers, other: Integers, one: _Side, two: _Side) -> Nearest:
         """Nearest points of the shapes `own` of the first side and `other` of the second."""
         rows = np.concatenate([own, other])
         self._place(
@@ -262,7 +260,7 @@ class _Scene:
         assert best is not None
         return best
 
-    def _place(self, rows: Numbers, first: int, position: Floats, quaternion: Floats) -> None:
+    def _place(self, rows: Integers, first: int, position: Floats, quaternion: Floats) -> None:
         """Place some of the shapes: the `first` ones belong to the first side, the rest to the second."""
         shapes, at = self._narrow.shapes, self._at
         tags = shapes.tags[rows]
@@ -276,7 +274,7 @@ class _Scene:
 
     def cast(
         self, system: System, origins: Floats, ways: Floats, limit: float, skipped: NDArray[np.bool_]
-    ) -> tuple[Numbers, Floats, Floats]:
+    ) -> tuple[Integers, Floats, Floats]:
         """The shape that each ray hits first (−1 for none), its distance, and the normal there."""
         placement.place(
             self._narrow.shapes, self._bound, system.position, system.quaternion, np.zeros(system.count),
@@ -298,7 +296,7 @@ class _Point(Sphere):
 _POINT = _Point().pieces()
 
 
-def _table_of(pieces: list[Piece], body: Numbers) -> ShapeTable:
+def _table_of(pieces: list[Piece], body: Integers) -> ShapeTable:
     """A table of shapes that are in no system."""
     shapes: tuple[Primitive, ...] = tuple(piece.shape for piece in pieces)
     return ShapeTable(

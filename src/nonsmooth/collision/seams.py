@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.collision.contacts import Contacts, Floats
+from nonsmooth._support.arrays import Floats
+from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.kernels import seams as kernels
 from nonsmooth.collision.kernels.closed_forms.pairs import Output
 from nonsmooth.collision.narrow_phase import NarrowPhase

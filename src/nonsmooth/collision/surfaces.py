@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from nonsmooth.collision.contacts import Floats
+from nonsmooth._support.arrays import Floats
 from nonsmooth.collision.kernels.surfaces import trees
 from nonsmooth.collision.kernels.surfaces.arrays import (
     BORDER,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.collision.contacts import Contacts, Floats
+from nonsmooth._support.arrays import Floats
+from nonsmooth.collision.contacts import Contacts
 from nonsmooth.model.system import System
 
 SEAM, SWEPT = 1, 2

@@ -9,6 +9,7 @@ print(solution.certificate)
 
 from __future__ import annotations
 
+from nonsmooth._support.registry import Registry
 from nonsmooth.complementarity import library
 from nonsmooth.complementarity.base import Goal, Run, Solver
 from nonsmooth.complementarity.certificate import Certificate, certify
@@ -24,22 +25,19 @@ from nonsmooth.complementarity.solvers.projected_gauss_seidel import ProjectedGa
 from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.complementarity.status import Status
 from nonsmooth.complementarity.theory import conditions
-from nonsmooth.errors import OptionError
 
-REGISTRY: dict[str, type[Solver]] = {
-    solver.name: solver
-    for solver in (
+REGISTRY: Registry[type[Solver]] = Registry(
+    "solver of complementarity problems",
+    {solver.name: solver for solver in (
         Auto, SemismoothNewton, BoxTrustRegion, BoundedMinimiser, Lemke, ProjectedGaussSeidel,
-    )
-}  # fmt: skip
+    )},
+)  # fmt: skip
 """Every solver by its name on the command line."""
 
 
 def by_name(name: str) -> Solver:
     """Return a solver with its default options."""
-    if name not in REGISTRY:
-        raise OptionError(f"solver {name!r} is not known: choose one of {', '.join(REGISTRY)}")
-    return REGISTRY[name]()
+    return REGISTRY.by_name(name)()
 
 
 __all__ = [

@@ -7,17 +7,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth._support.options import positive, whole
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import MissingPackageError, UnsupportedError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.problem import MCP
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.complementarity.kernels.colouring import colour_columns
 from nonsmooth.errors import MissingPackageError, OptionError, ProblemError
 
 if TYPE_CHECKING:
     from nonsmooth.complementarity.problem import MCP
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int32]
 Function = Callable[[Floats], ArrayLike]
 
 _ROUNDING = float(np.finfo(float).eps)
@@ -222,7 +221,7 @@ def jacobian_of(jacobian: Function | str | None, sparsity: Any, shape: tuple[int
     return way(sparsity, shape)
 
 
-def colouring(places: sp.csr_array) -> Integers:
+def colouring(places: sp.csr_array) -> Indices:
     """A colour 0, 1, … for each column of a pattern, such that columns of one colour share no row."""
     by_columns = places.tocsc()
     count = places.shape[1]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import structural_rank
 from scipy.sparse.linalg import splu
 
-Floats = NDArray[np.float64]
+from nonsmooth._support.arrays import Floats
 
 _DENSE = 120
 """Most unknowns for which dense factorisations are faster than sparse ones, whatever the pattern."""

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.jacobians import Jacobian, jacobian_of
 from nonsmooth.errors import ProblemError
 
-Floats = NDArray[np.float64]
 Function = Callable[[Floats], ArrayLike]
 
 

@@ -13,12 +13,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.kernels import quadratic_box as kernels
 from nonsmooth.complementarity.kernels.quadratic_box import SparseRows
-
-Floats = NDArray[np.float64]
 
 NO_ROWS = SparseRows(np.zeros(1, np.int32), np.empty(0, np.int32), np.empty(0))
 

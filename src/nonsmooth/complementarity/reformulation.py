@@ -20,12 +20,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.base import Evaluations
 from nonsmooth.complementarity.kernels.quadratic_box import SparseRows, transposed_product
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.quadratic_on_box import rows_of
-
-Floats = NDArray[np.float64]
 
 _DIFFERENCE = float(np.sqrt(np.finfo(float).eps))
 """Relative step of differences of Jacobians."""

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.certificate import Certificate, certify
 from nonsmooth.complementarity.problem import MCP, MNCP
 from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import NonsmoothError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

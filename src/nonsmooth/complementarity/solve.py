@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth.complementarity.base import Goal, Run, Solver
 from nonsmooth.complementarity.certificate import residual_of
@@ -18,8 +19,6 @@ from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.solution import Entry, Solution, SolveError, Statistics
 from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import OptionError, ProblemError
-
-Floats = NDArray[np.float64]
 
 
 def solve(

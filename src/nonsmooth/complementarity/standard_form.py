@@ -18,9 +18,9 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.problem import LCP, MCP
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _REGULAR = 1e-10

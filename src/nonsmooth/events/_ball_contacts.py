@@ -21,14 +21,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.events._latest import latest
 from nonsmooth.model import quaternions
 from nonsmooth.model.system import System
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 

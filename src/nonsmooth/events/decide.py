@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nonsmooth.errors import ProblemError
 from nonsmooth.events.smooth import Closed, State
@@ -13,8 +12,6 @@ from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
 from nonsmooth.problem.acceleration import AccelerationLevel, ActiveContact, active_contact
 from nonsmooth.solvers.analysis.enumeration import SIGN, Mode, ModeSolution, all_solutions, can_enumerate
 from nonsmooth.solvers.solve import solve
-
-Floats = NDArray[np.float64]
 
 _TOLERANCE = 1e-12
 _GOOD_ENOUGH = 1e-8

@@ -20,15 +20,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.events._latest import latest
 from nonsmooth.model import quaternions
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
 from nonsmooth.problem import robots
 
-Floats = NDArray[np.float64]
 Torque = Callable[[Floats, Floats, float], ArrayLike]
 """τ(q, v, t) (nv,) in N or N·m."""
 

@@ -22,8 +22,9 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.events._ball_contacts import (
     BodyStates,
@@ -39,8 +40,6 @@ from nonsmooth.model import quaternions
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
 from nonsmooth.model.shapes import BOX, CAPSULE, CONVEX_HULL, HALF_SPACE, SPHERE, ConvexHull
 from nonsmooth.model.system import System
-
-Floats = NDArray[np.float64]
 
 _SUPPORTED = (
     "spheres touch half-spaces and spheres; boxes, convex hulls and capsules touch half-spaces: name the "

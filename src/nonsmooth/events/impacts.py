@@ -12,17 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.events.smooth import State
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
 from nonsmooth.problem.acceleration import AccelerationLevel, ActiveContact
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.analysis.enumeration import Mode, all_solutions, can_enumerate
 from nonsmooth.solvers.solve import solve
-
-Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-12
 """Wanted relative residual of an impact's problem."""

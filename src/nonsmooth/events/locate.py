@@ -8,12 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.events.smooth import SmoothMotion
-
-Floats = NDArray[np.float64]
 
 _FEWEST = 4
 """Intervals of a step, at least, at whose ends all numbers are looked at."""

@@ -10,15 +10,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.events.impacts import Collision, Impact
 from nonsmooth.events.smooth import State
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
 from nonsmooth.problem.acceleration import VELOCITY_TOLERANCE
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

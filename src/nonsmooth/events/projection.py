@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.events.smooth import Closed, State
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
-
-Floats = NDArray[np.float64]
 
 _ROUNDS = 3
 _SMALL = 1e-15

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.errors import OptionError
 from nonsmooth.events.smooth import SLIDE, STICK, SmoothMotion, State
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class EventStatus(StrEnum):

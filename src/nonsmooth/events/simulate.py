@@ -7,14 +7,15 @@ vanishes, friction reaches its limit or sliding stops.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.integrate import DOP853, Radau
 
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Progress
 from nonsmooth.errors import OptionError
 from nonsmooth.events.accumulation import ImpactRhythm
 from nonsmooth.events.changes import changes
@@ -27,9 +28,6 @@ from nonsmooth.events.run import Event, EventCertificate, EventKind, EventRun, E
 from nonsmooth.events.smooth import Closed, NotFinite, SmoothMotion, State
 from nonsmooth.events.start import check_start
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
-
-Floats = NDArray[np.float64]
-Progress = Callable[[int, int, str], None]
 
 _PARTS = 1000
 """Parts of the duration that progress counts."""

@@ -9,15 +9,14 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.events.options import EventOptions
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
 from nonsmooth.problem.acceleration import AccelerationLevel, active_contact
 from nonsmooth.solvers.analysis.enumeration import Mode, can_enumerate, margin_of
 from nonsmooth.solvers.solve import solve
 
-Floats = NDArray[np.float64]
 Closed = dict[int, Floats | None]
 """For every closed contact by its index: the unit vector along which it slides, None where it sticks (or has
 no friction)."""

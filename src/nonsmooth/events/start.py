@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.events.options import EventOptions
 from nonsmooth.events.smooth import State
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem, Kinematics, check_gap_derivatives
-
-Floats = NDArray[np.float64]
 
 _SYMMETRY = 1e-9
 """Largest asymmetry of a mass matrix, relative to its largest entry."""

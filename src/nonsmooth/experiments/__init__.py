@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from nonsmooth.errors import OptionError
+from nonsmooth._support.registry import Registry
 from nonsmooth.experiments.andreani.grasps import ANDREANI_GRASPS
 from nonsmooth.experiments.andreani.mcplib import ANDREANI_MCPLIB
 from nonsmooth.experiments.andreani.pyramid import ANDREANI_PYRAMID
 from nonsmooth.experiments.andreani.solvers import ANDREANI_SOLVERS
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.impacts.bouncing_ball import BOUNCING_BALL
 from nonsmooth.experiments.impacts.painleve_rod import PAINLEVE_ROD
 from nonsmooth.experiments.impacts.rocking_block import ROCKING_BLOCK
@@ -38,52 +38,50 @@ from nonsmooth.experiments.melanz.scaling import MELANZ_SCALING
 from nonsmooth.experiments.studer.block import STUDER_BLOCK
 from nonsmooth.experiments.studer.load import STUDER_LOAD
 
-REGISTRY: dict[str, Experiment] = {
-    experiment.name: experiment
-    for experiment in (
-        MELANZ_BALL,
-        MELANZ_FILLING,
-        MELANZ_COMPACTION,
-        MELANZ_SCALING,
-        MAZHAR_DYNAMICS,
-        MAZHAR_STATIC,
-        MAZHAR_SCALING,
-        STUDER_BLOCK,
-        ANDREANI_MCPLIB,
-        ANDREANI_GRASPS,
-        ANDREANI_PYRAMID,
-        ANDREANI_SOLVERS,
-        IFTOMM_PENDULUM,
-        IFTOMM_FOUR_BAR,
-        IFTOMM_SQUEEZER,
-        IFTOMM_BRICARD,
-        IFTOMM_GOVERNOR,
-        SLIDER_CRANK,
-        DOUBLE_PENDULUM,
-        CATENARY,
-        SPINNING_TOP,
-        STIRRER,
-        BOUNCING_BALL,
-        ROLLING_TRANSITION,
-        ROCKING_BLOCK,
-        STUDER_LOAD,
-        STICK_SLIP_BELT,
-        WOODPECKER,
-        SLIDER_CLEARANCE,
-        PAINLEVE_ROD,
-        ARCH,
-        CARD_HOUSE,
-        KAPLA,
-    )
-}
+REGISTRY: Registry[Experiment] = Registry(
+    "experiment",
+    {
+        experiment.name: experiment
+        for experiment in (
+            MELANZ_BALL,
+            MELANZ_FILLING,
+            MELANZ_COMPACTION,
+            MELANZ_SCALING,
+            MAZHAR_DYNAMICS,
+            MAZHAR_STATIC,
+            MAZHAR_SCALING,
+            STUDER_BLOCK,
+            ANDREANI_MCPLIB,
+            ANDREANI_GRASPS,
+            ANDREANI_PYRAMID,
+            ANDREANI_SOLVERS,
+            IFTOMM_PENDULUM,
+            IFTOMM_FOUR_BAR,
+            IFTOMM_SQUEEZER,
+            IFTOMM_BRICARD,
+            IFTOMM_GOVERNOR,
+            SLIDER_CRANK,
+            DOUBLE_PENDULUM,
+            CATENARY,
+            SPINNING_TOP,
+            STIRRER,
+            BOUNCING_BALL,
+            ROLLING_TRANSITION,
+            ROCKING_BLOCK,
+            STUDER_LOAD,
+            STICK_SLIP_BELT,
+            WOODPECKER,
+            SLIDER_CLEARANCE,
+            PAINLEVE_ROD,
+            ARCH,
+            CARD_HOUSE,
+            KAPLA,
+        )
+    },
+)
 """Every experiment by its name on the command line."""
 
 
-def by_name(name: str) -> Experiment:
-    """Return an experiment."""
-    if name not in REGISTRY:
-        raise OptionError(f"experiment {name!r} is not known: choose one of {', '.join(REGISTRY)}")
-    return REGISTRY[name]
+by_name = REGISTRY.by_name
 
-
-__all__ = ["REGISTRY", "Comparison", "Experiment", "Progress", "Summary", "by_name"]
+__all__ = ["REGISTRY", "Comparison", "Experiment", "Summary", "by_name"]

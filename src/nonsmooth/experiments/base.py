@@ -8,10 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from nonsmooth._support.progress import Progress
 from nonsmooth.experiments.shared.output import write_json, write_text
-
-Progress = Callable[[int, int, str], None]
-"""Called as progress(done, total, what): how many of the pieces are done, and what is being done now."""
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model.growing_table import Rows
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import Primitive
-
-Floats = NDArray[np.float64]
 
 _UNIT = 1e-6
 """How far the length of a quaternion in `set_state` may be from one."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
-
-Floats = NDArray[np.float64]
 
 ORIGIN = (0.0, 0.0, 0.0)
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model import quaternions
@@ -21,8 +22,6 @@ from nonsmooth.model import quaternions
 if TYPE_CHECKING:
     from nonsmooth.model.system import System
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 OfTime = Callable[[float], ArrayLike]
 """A vector (3,) as a function of time in s."""
 ForceField = Callable[[float, "System"], tuple[ArrayLike, ArrayLike | None]]

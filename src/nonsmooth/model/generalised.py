@@ -22,11 +22,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 
-Floats = NDArray[np.float64]
 OfPlace = Callable[[Floats, float], Any]
 """f(q, t)"""
 OfMotion = Callable[[Floats, Floats, float], Any]

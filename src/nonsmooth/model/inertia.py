@@ -6,13 +6,11 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model.shapes import MassProperties, Shape
-
-Floats = NDArray[np.float64]
 
 _SYMMETRY = 1e-9
 """Asymmetry and breach of the triangle inequality that rounding may leave, relative to the largest moment."""

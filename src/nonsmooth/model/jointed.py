@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Integers
 from nonsmooth.errors import ProblemError
 from nonsmooth.model.bodies import Bodies
 from nonsmooth.model.joints import drivers_and_motors
@@ -14,8 +14,6 @@ from nonsmooth.model.joints.base import Joint
 from nonsmooth.model.joints.drivers_and_motors import OfTime
 from nonsmooth.model.joints.joint_set import Joints
 from nonsmooth.model.joints.motions import Motion
-
-Integers = NDArray[np.int64]
 
 
 class Jointed(Bodies):

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
-
-Floats = NDArray[np.float64]
 
 IMPACT_LAWS = ("newton", "poisson")
 """Laws of impact: e is a ratio of speeds, or of impulses in expansion and compression."""

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull as Hull
 from scipy.spatial import QhullError
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
-
-Floats = NDArray[np.float64]
-Triangles = NDArray[np.int32]
-
 
 _THIN = 1e-9
 """Part of its size that a hull must be thick for its faces to be told apart."""
@@ -30,7 +26,7 @@ class Moments(NamedTuple):
     inertia: Floats
 
 
-def moments(vertices: Floats, triangles: Triangles) -> Moments:
+def moments(vertices: Floats, triangles: Indices) -> Moments:
     """Return the moments of a closed surface: a sum over tetrahedra from one point to each triangle."""
     base = vertices.mean(axis=0)
     a, b, c = _corners(vertices, triangles)
@@ -44,7 +40,7 @@ def moments(vertices: Floats, triangles: Triangles) -> Moments:
     return Moments(volume, base + centre, 0.5 * (inertia + inertia.T))
 
 
-def hull(points: Floats) -> tuple[Floats, Triangles, Floats]:
+def hull(points: Floats) -> tuple[Floats, Indices, Floats]:
     """Return corners, outward triangles and their unit normals of the convex hull of `points` (p, 3)."""
     if len(points) < 4:
         raise ProblemError(
@@ -83,7 +79,7 @@ def hull(points: Floats) -> tuple[Floats, Triangles, Floats]:
     return vertices, np.ascontiguousarray(triangles), found.equations[:, :3].copy()
 
 
-def whole_triangles(vertices: Floats, triangles: Any) -> Triangles:
+def whole_triangles(vertices: Floats, triangles: Any) -> Indices:
     """Return the triangles as int32 (t, 3), rows of vertices that are there."""
     try:
         given = np.asarray(triangles)
@@ -103,12 +99,12 @@ def whole_triangles(vertices: Floats, triangles: Any) -> Triangles:
     return given.astype(np.int32)
 
 
-def signed_volume(vertices: Floats, triangles: Triangles) -> float:
+def signed_volume(vertices: Floats, triangles: Indices) -> float:
     """Return the volume (m³) that a closed surface bounds, negative if it is inside out."""
     return float(_six_volumes(*_corners(vertices, triangles)).sum()) / 6.0
 
 
-def why_open(vertices: Floats, triangles: Triangles) -> str:
+def why_open(vertices: Floats, triangles: Indices) -> str:
     """Return why a surface bounds no solid: an edge and what is wrong with it, or that it has no volume."""
     edge = lonely_edge(triangles, len(vertices))
     if edge is None:
@@ -123,7 +119,7 @@ def why_open(vertices: Floats, triangles: Triangles) -> str:
     return f"do not close: the {count} {where} do not run along it as often one way as the other"
 
 
-def lonely_edge(triangles: Triangles, vertices: int) -> tuple[int, int] | None:
+def lonely_edge(triangles: Indices, vertices: int) -> tuple[int, int] | None:
     """Return an edge that is walked more often one way than the other; None for a closed surface."""
     start, end = triangles.astype(np.int64).ravel(), triangles[:, [1, 2, 0]].astype(np.int64).ravel()
     forwards, backwards = np.sort(start * vertices + end), np.sort(end * vertices + start)
@@ -134,7 +130,7 @@ def lonely_edge(triangles: Triangles, vertices: int) -> tuple[int, int] | None:
     return edge // vertices, edge % vertices
 
 
-def _corners(vertices: Floats, triangles: Triangles) -> tuple[Floats, Floats, Floats]:
+def _corners(vertices: Floats, triangles: Indices) -> tuple[Floats, Floats, Floats]:
     """Return the corners (t, 3) of the triangles, seen from the mean vertex so that little cancels."""
     a, b, c = np.moveaxis((vertices - vertices.mean(axis=0))[triangles], 1, 0)
     return a, b, c

@@ -6,11 +6,10 @@ All functions take one quaternion (4,) or many (..., 4), and broadcast over the 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
-
-Floats = NDArray[np.float64]
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.model.shapes import Primitive
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +23,12 @@ class ShapeTable:
         objects: the s shapes.
     """
 
-    body: Integers
-    kind: Integers
+    body: Indices
+    kind: Indices
     size: Floats
     offset: Floats
     rotation: Floats
-    material: Integers
+    material: Indices
     objects: tuple[Primitive, ...]
 
     def __len__(self) -> int:

@@ -17,8 +17,9 @@ from numbers import Real
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth._support.notes import tell
 from nonsmooth.errors import GeometryWarning, ProblemError
 from nonsmooth.model import checks as check
@@ -28,9 +29,6 @@ from nonsmooth.model.inertia import body_mass
 from nonsmooth.model.materials import Material, Materials
 from nonsmooth.model.queried import Queried
 from nonsmooth.model.shapes import Primitive, Shape
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class BodyOptions(TypedDict, total=False):

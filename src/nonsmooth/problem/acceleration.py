@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
 from nonsmooth.problem.contact_problem import ContactProblem
-
-Floats = NDArray[np.float64]
 
 GAP_TOLERANCE = 1e-9
 """m up to which a contact counts as closed."""

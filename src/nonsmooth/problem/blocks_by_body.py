@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.problem.layout import Layout
 from nonsmooth.problem.mass import BodyMass
 
 if TYPE_CHECKING:
     from nonsmooth.problem.contact_problem import ContactProblem
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def rows_by_body(

@@ -18,13 +18,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import residuals as kernels
 from nonsmooth.problem.momentum import momentum_error
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

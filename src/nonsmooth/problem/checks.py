@@ -6,13 +6,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem.layout import Layout
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _DELASSUS_SYMMETRY = 1e-2
 """Largest asymmetry of a given Delassus matrix, relative to its largest entry: codes that assemble it

@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem.kernels import cones as kernels
-
-Floats = NDArray[np.float64]
 
 
 def _padded(points: ArrayLike, width: int) -> tuple[Floats, Floats, tuple[int, ...]]:

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem import blocks_by_body as by_body
 from nonsmooth.problem import checks as check
@@ -20,9 +21,6 @@ from nonsmooth.problem.layout import Layout
 from nonsmooth.problem.momentum import generalised_impulse, velocity_after
 from nonsmooth.problem.operator import DelassusOperator, ExplicitOperator, FactoredOperator, ProductOperator
 from nonsmooth.problem.scales import Scales
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class ContactProblem:

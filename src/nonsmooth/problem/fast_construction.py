@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.problem import checks as check
 from nonsmooth.problem.blocks_by_body import rows_in_blocks
 from nonsmooth.problem.contact_problem import ContactProblem
@@ -12,8 +13,6 @@ from nonsmooth.problem.laws import Law
 from nonsmooth.problem.layout import Layout
 from nonsmooth.problem.mass import BodyMass
 from nonsmooth.problem.operator import FactoredOperator
-
-Floats = NDArray[np.float64]
 
 _NO_JOINTS = np.zeros((0, 2, 6))
 _NO_PAIRS = np.zeros((0, 2), dtype=np.int64)

@@ -14,10 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.problem.kernels.residuals import BOUNDED, JOINT
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, onenormest, splu
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem.kernels import mass as kernels
-
-Floats = NDArray[np.float64]
 
 _SYMMETRY = 1e-10
 """Largest asymmetry accepted, relative to the diagonal entries: what rounding leaves behind."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.problem.mass import BodyMass, MatrixMass
 from nonsmooth.problem.operator import FactoredOperator
 
 if TYPE_CHECKING:
     from nonsmooth.problem.contact_problem import ContactProblem
-
-Floats = NDArray[np.float64]
 
 
 def velocity_after(problem: ContactProblem, blocks: Floats) -> Floats:

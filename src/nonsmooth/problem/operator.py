@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.problem.kernels import operator as kernels
 from nonsmooth.problem.kernels.operator import BlockSparse, Factored
 from nonsmooth.problem.layout import Layout
 from nonsmooth.problem.mass import BodyMass, MatrixMass
-
-Floats = NDArray[np.float64]
 
 _FORMED_AT_ONCE = 600
 """Rows up to which a product is formed when the problem is made: some megabytes."""

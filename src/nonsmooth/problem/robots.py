@@ -17,13 +17,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import MissingPackageError, ProblemError
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.laws import COULOMB, Law
-
-Floats = NDArray[np.float64]
 
 _UNIT = 1e-6
 """How far the length of a normal may be from 1, and its cosine with a tangent from 0."""

@@ -13,10 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.problem.kernels import residuals as kernels
 from nonsmooth.problem.kernels.residuals import Cones
-
-Floats = NDArray[np.float64]
 
 _ROUNDING_SHARE = 1e-6
 """Part of the free velocities below which a scale does not fall: their rounding enters every residual."""

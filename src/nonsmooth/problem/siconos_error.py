@@ -16,14 +16,13 @@ enter here as the natural map has them, joint rows with F = Gᵀv + b_G, or cut 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import siconos as kernels
 from nonsmooth.problem.momentum import generalised_impulse, velocity_after
-
-Floats = NDArray[np.float64]
 
 _EPSILON = float(np.finfo(float).eps)
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.model.system import System
-
-Floats = NDArray[np.float64]
 
 _SPACING = 2.2
 """Distance of neighbours on the starting lattice, in radii."""

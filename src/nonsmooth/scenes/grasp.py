@@ -10,16 +10,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.library.grasps import CUBE_MASS, HALF_SIDE, REACH, Scara
 from nonsmooth.model import quaternions
 from nonsmooth.model.joints import Prismatic, Revolute, evaluated
 from nonsmooth.model.shapes import Box, Capsule, Compound, Sphere
 from nonsmooth.model.system import System
 from nonsmooth.problem.contact_problem import ContactProblem
-
-Floats = NDArray[np.float64]
 
 SIDES = (-1.0, 1.0)
 """Sign of y at the first and at the second robot."""

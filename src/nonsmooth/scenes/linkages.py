@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.model import quaternions
 from nonsmooth.model.joints import Prismatic, Ramp, Revolute, Spherical
 from nonsmooth.model.system import System
 from nonsmooth.scenes._plane import add_bar, add_pin, at_least, dyad, in_space
-
-Floats = NDArray[np.float64]
 
 
 def slider_crank(

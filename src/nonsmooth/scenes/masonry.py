@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.model.shapes import ConvexHull
 from nonsmooth.model.system import System
-
-Floats = NDArray[np.float64]
 
 _FRICTION = {25: 0.8, 101: 0.5}
 """μ of the arches that others publish numbers for, by their number of stones."""

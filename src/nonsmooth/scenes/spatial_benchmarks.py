@@ -8,13 +8,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model import quaternions
 from nonsmooth.model.joints import Prismatic, Revolute, Strut
 from nonsmooth.model.system import System
-
-Floats = NDArray[np.float64]
 
 
 def bricard(*, length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity: float = 9.81) -> System:

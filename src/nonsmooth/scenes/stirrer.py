@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.model import quaternions
 from nonsmooth.model.joints import Ramp
@@ -17,8 +17,6 @@ from nonsmooth.model.shapes import Box, Compound
 from nonsmooth.model.system import System
 from nonsmooth.scenes._plane import AXIS, add_bar, add_pin, at_least, dyad, in_space, turned
 from nonsmooth.scenes.filling import add_container, lattice
-
-Floats = NDArray[np.float64]
 
 _COUPLER, _ROCKER, _GROUND, _ARM = 3.0, 2.5, 3.5, 5.0
 """Lengths as multiples of the crank's: pin to pin, rocker, distance of the fixed pins, pin to paddle."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nonsmooth.errors import OptionError
+from nonsmooth._support.registry import Registry
 from nonsmooth.solvers.admm import ADMM
 from nonsmooth.solvers.analysis.minimum_norm import minimum_norm
 from nonsmooth.solvers.apgd import APGD
@@ -22,21 +22,19 @@ from nonsmooth.solvers.solve import solve
 from nonsmooth.solvers.status import Status
 from nonsmooth.solvers.velocity_equations import VelocityProx
 
-REGISTRY: dict[str, type[Solver]] = {
-    solver.name: solver
-    for solver in (
+REGISTRY: Registry[type[Solver]] = Registry(
+    "solver",
+    {solver.name: solver for solver in (
         Auto, APGD, GaussSeidel, Newton, Proximal, ADMM, FixedPoint, InteriorPoint, JORProx, SORProx,
         AugmentedLagrangian, VelocityProx, Lemke, EquationsOfMotion,
-    )
-}  # fmt: skip
+    )},
+)  # fmt: skip
 """Every solver by its name on the command line."""
 
 
 def by_name(name: str) -> Solver:
     """Return a solver with its default options."""
-    if name not in REGISTRY:
-        raise OptionError(f"solver {name!r} is not known: choose one of {', '.join(REGISTRY)}")
-    return REGISTRY[name]()
+    return REGISTRY.by_name(name)()
 
 
 __all__ = [

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import OptionError, UnsupportedError
 from nonsmooth.problem.contact_problem import ContactProblem
@@ -23,8 +23,6 @@ from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.kernels import admm as kernels
 from nonsmooth.solvers.parts.stacks import band_of
 from nonsmooth.solvers.status import Status
-
-Floats = NDArray[np.float64]
 
 _FORMS = ("automatic", "bodies", "rows")
 _JOINT_SOFTNESS = 1e-3

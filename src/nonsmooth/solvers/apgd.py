@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice
 from nonsmooth.errors import OptionError
 from nonsmooth.problem.contact_problem import ContactProblem
@@ -16,8 +16,6 @@ from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.kernels import apgd as kernels
 from nonsmooth.solvers.kernels.joint_block import hold_at
 from nonsmooth.solvers.parts.joint_block import joint_block
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem.cones import project_box, project_cone, regularised_friction, regularised_normal
@@ -24,8 +24,6 @@ from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Goal, Run
 from nonsmooth.solvers.parts.relaxation_factors import FactorSolver
 from nonsmooth.solvers.status import Status
-
-Floats = NDArray[np.float64]
 
 _NEWTON_STEPS = 50
 """Newton steps for (107) after which a smaller penalty is tried."""

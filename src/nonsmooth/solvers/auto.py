@@ -15,8 +15,8 @@ from functools import cache
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import whole
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.admm import ADMM
@@ -28,8 +28,6 @@ from nonsmooth.solvers.parts.first_sweeps import Dash, dash
 from nonsmooth.solvers.parts.joint_block import too_many_joints
 from nonsmooth.solvers.parts.stacks import is_tower
 from nonsmooth.solvers.proximal_point import Proximal
-
-Floats = NDArray[np.float64]
 
 _SECOND_WORK = 100_000
 """Visits of blocks that the second method may use where its own iteration limit is smaller."""

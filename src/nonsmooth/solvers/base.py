@@ -7,9 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import UnsupportedError
@@ -18,8 +16,6 @@ from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.siconos_error import siconos_error_of_blocks
 from nonsmooth.solvers.parts.first_sweeps import Dash
 from nonsmooth.solvers.status import Status
-
-Floats = NDArray[np.float64]
 
 MEASURES = ("invariant", "both")
 """What must be within the tolerance: the certificate's residual, or that and Siconos' error."""

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, whole
 from nonsmooth.complementarity.base import Goal as PointGoal
 from nonsmooth.complementarity.problem import MCP
@@ -22,8 +22,6 @@ from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.parts import path
 from nonsmooth.solvers.status import Status
-
-Floats = NDArray[np.float64]
 
 _STATUS = {
     PointStatus.SOLVED: Status.SOLVED,

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import OptionError, UnsupportedError
 from nonsmooth.problem.contact_problem import ContactProblem
@@ -21,8 +22,6 @@ from nonsmooth.solvers.parts.coloured import ColouredRun
 from nonsmooth.solvers.parts.joint_block import MOST_ALONE, joint_block
 from nonsmooth.solvers.parts.local_blocks import local_blocks
 from nonsmooth.solvers.status import Status
-
-Floats = NDArray[np.float64]
 
 _ACCELERATIONS = ("none", "nesterov", "nncg")
 _ORDERS = ("automatic", "natural", "symmetric", "coloured")

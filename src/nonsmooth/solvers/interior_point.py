@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, whole
 from nonsmooth.errors import MissingSolverError, UnsupportedError
 from nonsmooth.problem.contact_problem import ContactProblem
@@ -17,8 +17,6 @@ from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.newton import Newton
 from nonsmooth.solvers.parts import conic_backends as backends
 from nonsmooth.solvers.solve import run_to_goal
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import whole
 from nonsmooth.complementarity.kernels import lemke as kernels
 from nonsmooth.errors import UnsupportedError
@@ -16,8 +16,6 @@ from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels.residuals import JOINT
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.status import Status
-
-Floats = NDArray[np.float64]
 
 _STARTS = 6
 """Covering vectors that are tried."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem.contact_problem import ContactProblem
@@ -16,8 +16,6 @@ from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.parts.semismooth import FORMULATIONS, Equations
 from nonsmooth.solvers.status import Status
-
-Floats = NDArray[np.float64]
 
 _SHORTEST = 1e-2
 """Step length below which a direction counts as useless: sweeps get further for the same work."""

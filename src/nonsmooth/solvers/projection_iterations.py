@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import operator as operator_kernels
 from nonsmooth.solvers.base import Goal, Run
 from nonsmooth.solvers.kernels import projection as kernels
 from nonsmooth.solvers.parts.relaxation_factors import FactorSolver
-
-Floats = NDArray[np.float64]
 
 _SHRINK, _GROW, _WINDOW = 0.7, 1.1, 20
 """How the adaptive strategy changes its factor, and after how many iterations it looks."""

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import positive, whole
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem.contact_problem import ContactProblem
@@ -17,8 +18,6 @@ from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.parts.semismooth import Equations
 from nonsmooth.solvers.status import Status
-
-Floats = NDArray[np.float64]
 
 _ENOUGH = 0.3
 """|F| of a proximal point, in parts of the residual at its centre, at which it counts as found."""

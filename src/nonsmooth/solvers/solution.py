@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import NonsmoothError
 from nonsmooth.problem.certificate import Certificate, certify
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.status import Status
-
-Floats = NDArray[np.float64]
 
 _RUNAWAY: Any = {"over": "ignore", "invalid": "ignore"}
 """NumPy's silence: an answer that ran away is judged like any other."""

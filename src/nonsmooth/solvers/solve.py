@@ -13,8 +13,9 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.problem.contact_problem import ContactProblem
@@ -23,8 +24,6 @@ from nonsmooth.solvers.analysis.contradicting_joints import joints_contradict
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.solution import History, Solution, SolveError, Statistics
 from nonsmooth.solvers.status import Status
-
-Floats = NDArray[np.float64]
 
 _STALL_ITERATIONS = 10_000
 """Iterations without a smaller residual after which a run counts as stalled."""

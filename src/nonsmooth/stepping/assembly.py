@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.model.joints.kernels.rows import AXES
 from nonsmooth.model.joints.placement import Z
@@ -22,8 +23,6 @@ from nonsmooth.stepping.kernels import joint_step as joint_kernels
 from nonsmooth.stepping.kernels import motion as kernels
 from nonsmooth.stepping.mechanism import Mechanism, RowState
 from nonsmooth.stepping.projection import CLOSED
-
-Floats = NDArray[np.float64]
 
 ASSEMBLED = 1e-6
 """How far a row may be open, in m or rad (for lengths of about a metre), for a run to begin."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model.shapes import CONVEX_HULL, SPHERE
 from nonsmooth.model.system import System
 from nonsmooth.problem.mass import BodyMass
 from nonsmooth.stepping.kernels import motion as kernels
-
-Floats = NDArray[np.float64]
 
 _ROUND = 1e-14
 """Relative difference of principal moments below which a body counts as round."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.detector import Detector
@@ -35,8 +36,6 @@ from nonsmooth.stepping.mechanism import Mechanism, RowState
 from nonsmooth.stepping.options import StepOptions
 from nonsmooth.stepping.step_problem import JointPart, JointSystem, Motion, contact_rows, step_problem
 from nonsmooth.stepping.step_result import JointOutcome, Outcome
-
-Floats = NDArray[np.float64]
 
 _PUSHED = 1e-6
 """Change of a velocity by impulses, relative to that by forces, from which on a body does not fly freely."""

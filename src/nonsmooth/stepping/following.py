@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.detector import Detector
 from nonsmooth.collision.kernels.motion.covering import Course
@@ -21,8 +22,6 @@ from nonsmooth.stepping.body_constants import spin_radius
 from nonsmooth.stepping.kernels import impacts as impact_kernels
 from nonsmooth.stepping.kernels import motion as motion_kernels
 from nonsmooth.stepping.kernels.motion import Bodies, State
-
-Floats = NDArray[np.float64]
 
 
 class Following:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.errors import ProblemError
 from nonsmooth.model.system import System
 from nonsmooth.solvers.solution import Solution
 from nonsmooth.stepping.reactions import Reactions, no_reactions, reactions_of
 from nonsmooth.stepping.step_result import JointOutcome
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

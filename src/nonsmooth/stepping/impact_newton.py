@@ -12,16 +12,14 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.laws import COULOMB, RELAXED
 from nonsmooth.solvers.parts.semismooth import Equations
 from nonsmooth.solvers.proximal_point import Island, Proximal
 from nonsmooth.stepping.kernels import expansion as expansion_kernels
 from nonsmooth.stepping.kernels import impacts as kernels
-
-Floats = NDArray[np.float64]
 
 MOST_CONTACTS = 500
 """Larger islands stay unfinished: their matrix W is dense here."""

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.model.system import System
 from nonsmooth.solvers.kernels.local import invert_blocks
@@ -34,8 +35,6 @@ from nonsmooth.stepping.mechanism import Mechanism, RowState
 from nonsmooth.stepping.options import StepOptions
 from nonsmooth.stepping.step_problem import Motion, contact_rows
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _PASSES = 1000

@@ -8,16 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model.joints.kernels.rows import evaluate
 from nonsmooth.model.joints.table import BILATERAL, LIMIT, JointTable
 from nonsmooth.model.system import System
 from nonsmooth.stepping.kernels import joint_step as kernels
 from nonsmooth.stepping.kernels.motion import Bodies, State
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice
 from nonsmooth.collision.certificate import MODES
 from nonsmooth.errors import OptionError
@@ -16,8 +17,6 @@ from nonsmooth.model.system import System
 from nonsmooth.problem.laws import Law
 from nonsmooth.solvers.auto import Auto
 from nonsmooth.solvers.base import Goal, Solver
-
-Floats = NDArray[np.float64]
 
 SCHEMES = ("stabilised", "projected", "rattle", "ballistic")
 """How bodies are moved, and how joints and overlaps are held on position level."""

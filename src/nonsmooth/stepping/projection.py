@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.detector import Detector
 from nonsmooth.model.system import System
@@ -24,8 +24,6 @@ from nonsmooth.stepping.kernels import motion as motion_kernels
 from nonsmooth.stepping.kernels.motion import Bodies, State
 from nonsmooth.stepping.mechanism import Mechanism
 from nonsmooth.stepping.step_problem import JointPart, JointSystem, Motion, contact_rows, step_problem
-
-Floats = NDArray[np.float64]
 
 CLOSED = 1e-11
 """What counts as closed, in m and rad, for lengths of about a metre; in proportion for larger ones."""

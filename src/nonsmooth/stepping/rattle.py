@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.detector import Detector
 from nonsmooth.model.system import System
@@ -30,8 +30,6 @@ from nonsmooth.stepping.mechanism import Mechanism, RowState
 from nonsmooth.stepping.projection import CLOSED
 from nonsmooth.stepping.step_problem import JointPart, JointSystem, Motion, no_contacts, step_problem
 from nonsmooth.stepping.step_result import JointOutcome, Outcome
-
-Floats = NDArray[np.float64]
 
 _TOLERANCE = 1e-8
 """Relative residual of the linear problems; most of them come out with all digits."""

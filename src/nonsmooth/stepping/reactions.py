@@ -9,14 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model import quaternions
 from nonsmooth.model.joints import Joints
 from nonsmooth.model.system import System
 from nonsmooth.solvers.analysis.minimum_norm import minimum_norm as of_minimum_norm
 from nonsmooth.solvers.solution import Solution
 from nonsmooth.stepping.step_result import JointOutcome
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

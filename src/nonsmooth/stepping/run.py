@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model.system import System
 from nonsmooth.stepping.frame import Frame, Timings
-
-Floats = NDArray[np.float64]
 
 NUMBERS = {
     "contacts": "1",

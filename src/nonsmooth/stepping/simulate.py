@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from nonsmooth._support.interrupts import uninterrupted
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth._support.options import choice, whole
+from nonsmooth._support.progress import Progress
 from nonsmooth.errors import ContactError, ContactWarning, NonsmoothError, OptionError, ToleranceWarning
 from nonsmooth.io.runs.recording import Recording
 from nonsmooth.io.runs.writer import Writer
@@ -30,9 +31,6 @@ from nonsmooth.stepping.frame import Frame
 from nonsmooth.stepping.options import StepOptions
 from nonsmooth.stepping.run import Run, RunCertificate, StepLog, numbers_of
 from nonsmooth.stepping.time_stepping import TimeStepper
-
-Progress = Callable[[int, int, str], None]
-"""Called as progress(done, total, what): steps done, of how many, and what the last one was like."""
 
 
 def simulate(

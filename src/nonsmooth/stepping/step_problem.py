@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.problem.contact_problem import ContactProblem
@@ -26,8 +27,6 @@ from nonsmooth.stepping.kernels import joint_step as joint_kernels
 from nonsmooth.stepping.kernels import step as kernels
 from nonsmooth.stepping.kernels.motion import Bodies, State
 from nonsmooth.stepping.kernels.turning import turn_vertices
-
-Floats = NDArray[np.float64]
 
 _DIRECT = GaussSeidel(acceleration="none", order="natural")
 _SWEEPS = 2

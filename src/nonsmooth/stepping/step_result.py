@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.solvers.solution import Solution
 from nonsmooth.stepping.impacts import ImpactOutcome
 from nonsmooth.stepping.mechanism import RowState
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

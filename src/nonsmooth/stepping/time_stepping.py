@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import kernel_seconds, work_seconds
 from nonsmooth.collision.certificate import ContactChecker
 from nonsmooth.collision.contacts import Contacts
@@ -33,8 +33,6 @@ from nonsmooth.stepping.rattle import RattleStep
 from nonsmooth.stepping.run import numbers_of
 from nonsmooth.stepping.step_problem import Motion
 from nonsmooth.stepping.step_result import Outcome
-
-Floats = NDArray[np.float64]
 
 _LATE = 1e-3
 """Overlap, as a part of the margin, from which on a contact that was not known counts as found too late."""

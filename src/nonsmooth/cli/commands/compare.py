@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from nonsmooth.cli.errors import advice
 from nonsmooth.cli.parts import (
     AsJson,
     IterationLimit,
@@ -127,8 +126,7 @@ def _methods(text: str) -> list[tuple[str, Solver]]:
     words = list(REGISTRY) if text.strip() == "all" else [word.strip() for word in text.split(",")]
     parts = [word.split(":") for word in words]
     for name, *_ in parts:
-        if name not in REGISTRY:
-            raise OptionError(f"there is no solver {name!r}: {advice(name, list(REGISTRY))}")
+        REGISTRY.by_name(name)
     if len(set(words)) < len(words):
         twice = next(word for word in words if words.count(word) > 1)
         raise OptionError(f"--solvers names {twice} twice: name it once")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from nonsmooth.cli.errors import advice
+from nonsmooth._support.registry import advice
 from nonsmooth.cli.parts import check_target, examples, number, whole_number
 from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
 from nonsmooth.errors import OptionError

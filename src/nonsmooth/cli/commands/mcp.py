@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from nonsmooth.cli.errors import advice
+from nonsmooth._support.registry import advice
 from nonsmooth.cli.parts import (
     AsJson,
     IterationLimit,
@@ -67,9 +67,7 @@ def mcp(
     if name is None:
         list_complementarity()
         return
-    if name not in NAMED:
-        raise OptionError(f"there is no complementarity problem {name!r}: {advice(name, list(NAMED))}")
-    known = NAMED[name]
+    known = NAMED.by_name(name)
     first = start or next(iter(known.starts))
     if first not in known.starts:
         raise OptionError(f"{name} has no start {first!r}: {advice(first, list(known.starts))}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nonsmooth.cli.errors import advice
+from nonsmooth._support.registry import advice
 from nonsmooth.cli.parts import check_target, compile_notice, examples, number
 from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
 from nonsmooth.errors import OptionError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nonsmooth.cli.errors import advice
+from nonsmooth._support.registry import advice
 from nonsmooth.cli.parts import compile_notice, examples
 from nonsmooth.cli.terminal.console import ERR, OUT
 from nonsmooth.errors import OptionError

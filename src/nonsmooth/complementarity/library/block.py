@@ -14,12 +14,11 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.library.entry import NamedProblem, Reference, frozen
 from nonsmooth.complementarity.problem import LCP
 
-Floats = NDArray[np.float64]
 Loads = tuple[float, float, float]
 
 MASS, HALF_LENGTH, HALF_HEIGHT = 2.1, 0.15, 0.05

@@ -9,11 +9,10 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.problem import MCP
-
-Floats = NDArray[np.float64]
 
 
 def frozen(values: ArrayLike) -> Floats:

@@ -12,11 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.problem import LCP, MNCP
-
-Floats = NDArray[np.float64]
 
 FRICTION = 0.5
 SEED = 2003

@@ -21,13 +21,12 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.library.entry import NamedProblem, Reference, frozen
 from nonsmooth.complementarity.problem import MCP, MNCP
 from nonsmooth.errors import OptionError
-
-Floats = NDArray[np.float64]
 
 ALPHA, BETA = frozen([1.0, 2.0, 1.5]), frozen([0.5, 0.4, 0.3])
 RHO, ETA = frozen([19.0, 27.0, 30.0]), frozen([0.2, 0.01, 0.3])

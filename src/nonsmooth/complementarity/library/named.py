@@ -7,8 +7,9 @@ with PATH 5.2 and checked a second way, or with two methods of other libraries.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.registry import Registry
 from nonsmooth.complementarity.library.block import PROBLEMS as BLOCK
 from nonsmooth.complementarity.library.entry import NamedProblem
 from nonsmooth.complementarity.library.grasps import grasps
@@ -17,9 +18,6 @@ from nonsmooth.complementarity.library.obstacle import PROBLEMS as OBSTACLE
 from nonsmooth.complementarity.library.optimal_control import PROBLEMS as OPTIMAL_CONTROL
 from nonsmooth.complementarity.library.scarf import PROBLEMS as SCARF
 from nonsmooth.complementarity.library.small import PROBLEMS as SMALL
-from nonsmooth.errors import OptionError
-
-Floats = NDArray[np.float64]
 
 
 def _starts(size: int) -> dict[str, Floats]:
@@ -42,16 +40,13 @@ _GRASPS = (
     ),
 )  # fmt: skip
 
-NAMED: dict[str, NamedProblem] = {
-    problem.name: problem
-    for problems in (SMALL, HARKER, SCARF, OPTIMAL_CONTROL, OBSTACLE, BLOCK, _GRASPS)
-    for problem in problems
-}
+NAMED: Registry[NamedProblem] = Registry(
+    "complementarity problem",
+    {
+        problem.name: problem
+        for problems in (SMALL, HARKER, SCARF, OPTIMAL_CONTROL, OBSTACLE, BLOCK, _GRASPS)
+        for problem in problems
+    },
+)
 """Every named problem."""
-
-
-def by_name(name: str) -> NamedProblem:
-    """Return a named problem."""
-    if name not in NAMED:
-        raise OptionError(f"problem {name!r} is not known: choose one of {', '.join(NAMED)}")
-    return NAMED[name]
+by_name = NAMED.by_name

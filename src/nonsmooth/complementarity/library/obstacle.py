@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import whole
 from nonsmooth.complementarity.library.entry import NamedProblem
 from nonsmooth.complementarity.problem import LCP
-
-Floats = NDArray[np.float64]
 
 
 def obstacle(points: int = 50, force: float = 1.0) -> LCP:

@@ -25,13 +25,11 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import whole
 from nonsmooth.complementarity.library.entry import NamedProblem, Reference, frozen
 from nonsmooth.complementarity.problem import LCP
-
-Floats = NDArray[np.float64]
 
 BLOCK = 5
 """Variables of one time step: y1(t+1), y2(t+1), λ1(t), λ2(t), u(t); the matrix then is banded."""

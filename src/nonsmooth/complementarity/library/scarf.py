@@ -18,13 +18,11 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.library.entry import NamedProblem, Reference, frozen
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.errors import OptionError
-
-Floats = NDArray[np.float64]
 
 COMMODITIES = ("K1", "ND", "DU", "K0", "SL", "UL")
 """Capital at the end, nondurables, durables, capital at the beginning, skilled and unskilled labour."""

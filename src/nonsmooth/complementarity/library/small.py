@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.library.entry import NamedProblem, Reference, frozen
 from nonsmooth.complementarity.problem import LCP, MCP
-
-Floats = NDArray[np.float64]
 
 MCPLIB = "MCPLIB, Dirkse and Ferris 1995"
 EXACT = 1e-12

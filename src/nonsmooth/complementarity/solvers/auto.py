@@ -6,9 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import whole
 from nonsmooth.complementarity.base import Goal, Run, Solver
 from nonsmooth.complementarity.certificate import residual_of
@@ -16,8 +14,6 @@ from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.complementarity.status import Status
 from nonsmooth.complementarity.theory.infeasible_signs import missed_signs
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

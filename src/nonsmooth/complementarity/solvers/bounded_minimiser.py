@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice
 from nonsmooth.complementarity.base import Evaluations, Goal, Run, Solver
 from nonsmooth.complementarity.certificate import residual_of
@@ -21,8 +21,6 @@ from nonsmooth.complementarity.reformulation import Reformulation
 from nonsmooth.complementarity.solvers.box_trust_region import promised_decrease
 from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import MissingSolverError
-
-Floats = NDArray[np.float64]
 
 METHODS = ("slsqp", "l-bfgs-b", "tnc", "trust-constr", "trf", "dogbox", "fides")
 _LARGEST_DENSE = 500

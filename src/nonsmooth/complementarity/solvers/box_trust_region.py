@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.complementarity.base import Evaluations, Goal, Run, Solver
@@ -29,8 +29,6 @@ from nonsmooth.complementarity.quadratic_on_box import (
 from nonsmooth.complementarity.reformulation import Reformulation
 from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import OptionError
-
-Floats = NDArray[np.float64]
 
 _SHRINK, _GROW = 0.25, 4.0
 _POOR, _GOOD = 0.25, 0.75

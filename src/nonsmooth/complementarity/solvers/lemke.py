@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import whole
 from nonsmooth.complementarity.base import Goal, Run, Solver
 from nonsmooth.complementarity.certificate import residual_of
@@ -19,8 +19,6 @@ from nonsmooth.complementarity.status import Status
 from nonsmooth.complementarity.theory.infeasible_signs import missed_signs
 from nonsmooth.complementarity.theory.matrix_classes import Limits, matrix_class
 from nonsmooth.errors import UnsupportedError
-
-Floats = NDArray[np.float64]
 
 _WORK = 2e8
 """Numbers of the tableau that are changed in one call of the kernel: the limits are looked at in between."""

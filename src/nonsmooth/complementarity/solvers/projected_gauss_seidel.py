@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import positive
 from nonsmooth.complementarity.base import Goal, Run, Solver
 from nonsmooth.complementarity.certificate import residual_of
@@ -16,8 +16,6 @@ from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.standard_form import affine_vector
 from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import OptionError, UnsupportedError
-
-Floats = NDArray[np.float64]
 
 _WORK = 2e7
 """Entries of the matrix that are used in one call of the kernel: the limits are looked at in between."""

@@ -14,14 +14,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import whole
 from nonsmooth.complementarity.base import Goal, Run, Solver
 from nonsmooth.complementarity.kernels.semismooth import merit_function, natural_map
 from nonsmooth.complementarity.newton_system import NewtonSystem
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.status import Status
-
-Floats = NDArray[np.float64]
 
 _DECREASE = 1e-4
 """Part of the decrease promised by the linear model that a step must bring (Armijo)."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.theory.infeasible_signs import missed_signs
 from nonsmooth.complementarity.theory.matrix_classes import Limits, MatrixClass, matrix_class
@@ -19,7 +20,6 @@ from nonsmooth.errors import ProblemError, UnsupportedError
 
 __all__ = ["Limits", "MatrixClass", "Worth", "matrix_class", "schur_complement", "stationary_point_worth"]
 
-Floats = NDArray[np.float64]
 
 _REGULAR = 1e-12
 """Smallest reciprocal condition number of g_v with which a Schur complement is computed."""

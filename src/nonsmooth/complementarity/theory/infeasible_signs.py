@@ -7,12 +7,9 @@ import math
 import numpy as np
 import scipy.optimize
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.standard_form import affine_vector
-
-Floats = NDArray[np.float64]
 
 _ZERO = 1e-6
 """Part of the largest |q| up to which a missed sign is taken for rounding: HiGHS itself solves to 1e-7."""

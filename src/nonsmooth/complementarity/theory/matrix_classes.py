@@ -25,14 +25,12 @@ from typing import Any
 import numpy as np
 import scipy.optimize
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import positive, whole
 from nonsmooth.complementarity.kernels.conditions import bad_minors
 from nonsmooth.complementarity.standard_form import equilibrating
 from nonsmooth.errors import ProblemError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.experiments.shared.output import (
     BLUE,
     DARK_GREY,
@@ -21,7 +21,6 @@ from nonsmooth.experiments.shared.output import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 
 _COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31", "#7B4FA3")
 _MARKERS = "os^vDP*Xh"

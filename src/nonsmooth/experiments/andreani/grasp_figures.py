@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nonsmooth.experiments.shared.output import BLUE, DARK_GREY, ORANGE, legend_below, new_axes
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from nonsmooth.complementarity.library.grasps import Grasp
     from nonsmooth.experiments.andreani.grasps import Answer
 
-Floats = NDArray[np.float64]
 
 _LAST_CLASS = 32
 """Objectives below 10⁻³² are shown together with those of the class 32."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.library.grasps import CUBE_MASS, FRICTION, HALF_SIDE, REACH, Grasp, Scara
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.laws import Law
 from nonsmooth.problem.robots import RobotContact
 from nonsmooth.scenes.grasp import SIDES, scara_urdf
 
-Floats = NDArray[np.float64]
 Names = NDArray[np.str_]
 
 NEGLIGIBLE = 1e-6

@@ -17,6 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Progress
 from nonsmooth.complementarity.base import Solver
 from nonsmooth.complementarity.certificate import certify
 from nonsmooth.complementarity.library.grasps import COUNT, Grasp, grasp_matrix, grasps
@@ -37,13 +39,11 @@ from nonsmooth.experiments.andreani.grasp_parts import (
     pinocchio_grasp,
     transitions,
 )
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv, write_json
 from nonsmooth.scenes import grasp as grasp_scene
 from nonsmooth.scenes.grasp import grasp_data
 from nonsmooth.solvers.solve import solve as solve_contacts
-
-Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-10
 """Natural residual at which an instance counts as solved; forces and accelerations are of size 1."""

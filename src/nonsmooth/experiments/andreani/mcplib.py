@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from nonsmooth._support.progress import Progress
 from nonsmooth.complementarity import BoxTrustRegion, Solver, Status
 from nonsmooth.complementarity.library import NAMED, optimal_control
 from nonsmooth.complementarity.library.harker import PROBLEMS as HARKER
@@ -36,7 +37,7 @@ from nonsmooth.complementarity.reformulation import Reformulation
 from nonsmooth.experiments.andreani import figures
 from nonsmooth.experiments.andreani import methods as shared
 from nonsmooth.experiments.andreani.methods import Outcome
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.shared.kept_outcomes import KEPT, kept_solve
 from nonsmooth.experiments.shared.kept_work import forget
 from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity import MCP, REGISTRY, BoundedMinimiser, Solver, Status, solve
 from nonsmooth.complementarity.library import optimal_control
 from nonsmooth.complementarity.reformulation import Reformulation
 from nonsmooth.complementarity.solvers.bounded_minimiser import METHODS as MINIMISERS
-
-Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-9
 """Natural residual at which a problem counts as solved."""

@@ -20,6 +20,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Progress
 from nonsmooth.complementarity.library.grasps import COUNT, grasps
 from nonsmooth.experiments.andreani import pyramid_figures as figures
 from nonsmooth.experiments.andreani.grasp_parts import (
@@ -46,14 +48,12 @@ from nonsmooth.experiments.andreani.sliding_cube import (
     solved,
     worst_push,
 )
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Solver
 from nonsmooth.solvers.lemke import Lemke, lemke_unknowns
 from nonsmooth.solvers.solve import solve
-
-Floats = NDArray[np.float64]
 
 SIDES = (4, 8, 16, 32)
 POLYGONS = tuple(Polygon(sides, kind) for kind in (False, True) for sides in SIDES)

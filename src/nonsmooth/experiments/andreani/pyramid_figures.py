@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.experiments.shared.output import BLUE, DARK_GREY, GREEN, ORANGE, RED, legend_below, new_axes
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from nonsmooth.experiments.andreani.grasp_parts import Polygon
     from nonsmooth.experiments.andreani.pyramid import Cost, CubeErrors, GraspErrors
 
-Floats = NDArray[np.float64]
 
 _COLOURS = {4: BLUE, 8: ORANGE, 16: GREEN, 32: DARK_GREY}
 

@@ -7,15 +7,13 @@ default the cone.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.experiments.andreani.grasp_parts import Polygon, polygon_problem
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.lemke import Lemke
 from nonsmooth.solvers.solution import Solution
 from nonsmooth.solvers.solve import solve
-
-Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-10
 """Relative residual of the contact problems' certificates."""

@@ -13,17 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Progress
 from nonsmooth.complementarity import REGISTRY
 from nonsmooth.complementarity.library import NAMED
 from nonsmooth.experiments.andreani import figures
 from nonsmooth.experiments.andreani import methods as shared
 from nonsmooth.experiments.andreani.methods import Outcome
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv, write_text
-
-Floats = NDArray[np.float64]
 
 FASTEST = 1e-4
 """CPU time in s below which times count as this: shorter ones are the noise of the clock."""

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.events import EventRun, SteppedRun, simulate_events
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.impacts.bouncing_report import FULL_GRID, Grid, averaged_convergence, mark_events
 from nonsmooth.experiments.impacts.event_report import (
     Convergence,
@@ -27,7 +28,6 @@ from nonsmooth.experiments.impacts.event_report import (
     order_row,
 )
 from nonsmooth.experiments.impacts.event_timeline import mode_bars, stretch, write_convergence
-from nonsmooth.experiments.shared.granular import Pieces
 from nonsmooth.experiments.shared.output import (
     BLUE,
     DARK_GREY,
@@ -46,7 +46,6 @@ from nonsmooth.scenes.closed_form.bouncing import DroppedBall
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 
 LAWS = ("newton", "poisson")
 AT_REST = 0.5

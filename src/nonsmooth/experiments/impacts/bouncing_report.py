@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.events import SteppedRun
 from nonsmooth.experiments.impacts.event_report import Convergence, convergence
 from nonsmooth.experiments.shared.output import DARK_GREY
@@ -17,7 +17,6 @@ from nonsmooth.model.generalised import GeneralisedSystem
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 _SPREAD = 0.12
 """How far steps that are averaged lie from the middle one, as a part of it."""

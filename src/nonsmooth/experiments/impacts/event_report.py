@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.events import EventRun, SteppedRun, simulate_steps
 from nonsmooth.experiments.base import Comparison
 from nonsmooth.experiments.shared.output import BLUE, DARK_GREY, GREEN, ORANGE, RED, legend_below, new_axes
@@ -18,7 +19,6 @@ from nonsmooth.model.generalised import GeneralisedSystem
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 
 _COLOURS = (ORANGE, BLUE, GREEN, DARK_GREY)
 _MARKERS = ("s", "o", "^", "d")

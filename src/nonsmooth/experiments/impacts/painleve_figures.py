@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.events import EventRun
 from nonsmooth.experiments.impacts.event_timeline import mode_bars
 from nonsmooth.experiments.impacts.painleve_rods import (
@@ -16,7 +17,6 @@ from nonsmooth.experiments.impacts.painleve_rods import (
     SPEED,
     SPINS,
     STARTS,
-    Floats,
     RegionMap,
     arrival,
     on_the_way,

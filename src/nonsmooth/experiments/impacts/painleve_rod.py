@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.events import EventKind, EventRun, SteppedRun
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.impacts.event_report import (
     Convergence,
     certificate_rows,
@@ -46,7 +47,6 @@ from nonsmooth.experiments.impacts.painleve_rods import (
     solutions,
     swing_error,
 )
-from nonsmooth.experiments.shared.granular import Pieces
 from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
 from nonsmooth.scenes.closed_form.sliding_rod import CRITICAL_FRICTION, Region
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.optimize import brentq, minimize_scalar
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.events import EventRun, simulate_events
 from nonsmooth.problem.acceleration import AccelerationLevel
 from nonsmooth.scenes.closed_form.sliding_rod import Region, SlidingRod
 from nonsmooth.solvers.analysis.enumeration import Mode, ModeSolution, all_solutions
-
-Floats = NDArray[np.float64]
 
 ROD = SlidingRod()
 SAFE = SlidingRod(friction=1.3)

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.events import EventRun, SteppedRun, simulate_events
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.impacts.bouncing_report import (
     FULL_GRID,
     QUICK_GRID,
@@ -37,7 +38,6 @@ from nonsmooth.experiments.impacts.event_report import (
     order_row,
 )
 from nonsmooth.experiments.impacts.event_timeline import mode_bars, stretch, write_convergence
-from nonsmooth.experiments.shared.granular import Pieces
 from nonsmooth.experiments.shared.output import (
     BLUE,
     DARK_GREY,
@@ -56,7 +56,6 @@ from nonsmooth.scenes.closed_form.blocks import RockingBlock
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 
 BLOCK = RockingBlock()
 ACCURACY: dict[str, Any] = {"relative": 1e-13, "absolute": 1e-14}

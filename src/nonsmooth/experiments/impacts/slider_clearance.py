@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.events import EventKind, EventRun, SteppedRun, simulate_events
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.impacts.event_report import (
     Convergence,
     certificate_rows,
@@ -34,7 +35,6 @@ from nonsmooth.experiments.impacts.event_timeline import (
     write_events,
     write_motion,
 )
-from nonsmooth.experiments.shared.granular import Pieces
 from nonsmooth.experiments.shared.output import (
     BLUE,
     DARK_GREY,
@@ -52,7 +52,6 @@ from nonsmooth.scenes.closed_form.slider_clearance import CORNERS, SliderClearan
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 
 MECHANISM = SliderClearance()
 DURATION = 0.07

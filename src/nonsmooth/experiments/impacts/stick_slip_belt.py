@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.events import EventRun, SteppedRun, simulate_events
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.impacts.event_report import (
     Convergence,
     certificate_rows,
@@ -31,7 +31,6 @@ from nonsmooth.experiments.impacts.event_timeline import (
     write_events,
     write_motion,
 )
-from nonsmooth.experiments.shared.granular import Pieces
 from nonsmooth.experiments.shared.output import (
     BLUE,
     DARK_GREY,
@@ -48,7 +47,6 @@ from nonsmooth.scenes.closed_form.stick_slip import BeltBlock
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 
 BLOCK = BeltBlock()
 AFTERWARDS = 0.1

@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth._support.progress import Progress
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.masonry.standing import Building, Standing, run_buildings
 from nonsmooth.scenes.cards import card_house
 

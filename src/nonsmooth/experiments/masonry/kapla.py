@@ -8,7 +8,8 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from nonsmooth.experiments.base import Experiment, Progress, Summary
+from nonsmooth._support.progress import Progress
+from nonsmooth.experiments.base import Experiment, Summary
 from nonsmooth.experiments.masonry.standing import Building, run_buildings
 from nonsmooth.scenes.kapla import kapla
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.errors import ContactWarning, ToleranceWarning
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
-from nonsmooth.experiments.shared.granular import Pieces
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.shared.output import (
     BLUE,
     DARK_GREY,
@@ -36,7 +36,6 @@ from nonsmooth.stepping.simulate import simulate
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 
 ALLOWED = 0.05
 """Displacement in m up to which a building counts as standing."""

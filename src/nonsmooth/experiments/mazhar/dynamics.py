@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Progress
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.mazhar import figures
 from nonsmooth.experiments.mazhar.models import MODELS, DualRelaxed, Model
 from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
@@ -28,8 +29,6 @@ from nonsmooth.scenes.balls import rolling_ball
 from nonsmooth.scenes.boxes import box_on_incline
 from nonsmooth.stepping import simulate
 from nonsmooth.stepping.frame import Frame
-
-Floats = NDArray[np.float64]
 
 GRAVITY = 9.81
 STEP = 0.0025

@@ -15,10 +15,11 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Progress
 from nonsmooth.errors import UnsupportedError
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.mazhar import settled_spheres as spheres
 from nonsmooth.experiments.mazhar import static_figures as figures
 from nonsmooth.experiments.shared.granular import Effort
@@ -37,8 +38,6 @@ from nonsmooth.solvers.projection_iterations import JORProx, SORProx
 from nonsmooth.solvers.proximal_point import Proximal
 from nonsmooth.solvers.solution import Solution
 from nonsmooth.solvers.solve import solve
-
-Floats = NDArray[np.float64]
 
 STEP = 0.0005
 """Time step in s of the problem that is solved, as in the report."""

@@ -10,11 +10,9 @@ import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Progress
 from nonsmooth.errors import ToleranceWarning
-from nonsmooth.experiments.base import Progress
 from nonsmooth.experiments.shared.granular import Effort
 from nonsmooth.experiments.shared.kept_work import keep, kept
 from nonsmooth.model.system import System
@@ -25,8 +23,6 @@ from nonsmooth.solvers.base import Solver
 from nonsmooth.stepping.options import StepOptions
 from nonsmooth.stepping.simulate import simulate
 from nonsmooth.stepping.time_stepping import TimeStepper
-
-Floats = NDArray[np.float64]
 
 RADIUS, MASS, FRICTION = 0.1, 1.0, 0.25
 """Of every sphere, in m, in kg and without unit; the report prints none of them."""

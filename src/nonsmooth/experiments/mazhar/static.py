@@ -15,7 +15,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Progress
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.mazhar import settled_spheres as spheres
 from nonsmooth.experiments.mazhar import static_figures as figures
 from nonsmooth.experiments.shared.granular import Effort
@@ -25,8 +27,6 @@ from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.interior_point import InteriorPoint
 from nonsmooth.solvers.solution import Solution
 from nonsmooth.solvers.solve import solve
-
-Floats = NDArray[np.float64]
 
 STEP = 0.0005
 """Time step in s of the problem that is solved, as in the report."""

@@ -10,16 +10,15 @@ import math
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nonsmooth.experiments.base import Experiment, Progress, Summary
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Progress
+from nonsmooth.experiments.base import Experiment, Summary
 from nonsmooth.experiments.mechanisms import textbook_references as references
 from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
 from nonsmooth.experiments.mechanisms.setting import Benchmark, Plan
 from nonsmooth.model.system import System
 from nonsmooth.scenes.linkages import double_pendulum
-
-Floats = NDArray[np.float64]
 
 START = (0.5 * math.pi, 0.5 * math.pi)
 """Angles in rad from the downward vertical."""

@@ -12,18 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Pieces, Progress
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.mechanisms import references
 from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
 from nonsmooth.experiments.mechanisms.setting import Benchmark, Plan, Trial, finest, in_words, skeleton
-from nonsmooth.experiments.shared.granular import Pieces
 from nonsmooth.model.system import System
 from nonsmooth.scenes.planar_benchmarks import n_four_bar
 from nonsmooth.stepping.simulate import simulate
-
-Floats = NDArray[np.float64]
 
 FULL = Plan(10.0, (0.01, 0.005, 0.0025), 200, order_time=1.5)
 QUICK = Plan(1.5, (0.01, 0.005), 30)

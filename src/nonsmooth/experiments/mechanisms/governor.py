@@ -12,17 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nonsmooth.experiments.base import Experiment, Progress, Summary
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Progress
+from nonsmooth.experiments.base import Experiment, Summary
 from nonsmooth.experiments.mechanisms import references
 from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
 from nonsmooth.experiments.mechanisms.setting import Benchmark, Line, Plan, kept
 from nonsmooth.model import quaternions
 from nonsmooth.model.system import System
 from nonsmooth.scenes.spatial_benchmarks import governor
-
-Floats = NDArray[np.float64]
 
 FULL = Plan(0.25, (200e-6, 100e-6), 25)
 LONG = Plan(10.0, (200e-6,), 200, schemes=("rattle",))

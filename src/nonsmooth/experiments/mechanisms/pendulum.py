@@ -8,16 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nonsmooth.experiments.base import Experiment, Progress, Summary
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Progress
+from nonsmooth.experiments.base import Experiment, Summary
 from nonsmooth.experiments.mechanisms import references
 from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
 from nonsmooth.experiments.mechanisms.setting import Benchmark, Plan, skeleton
 from nonsmooth.model.system import System
 from nonsmooth.scenes.planar_benchmarks import pendulum
-
-Floats = NDArray[np.float64]
 
 FULL = Plan(10.0, (0.01, 0.005, 0.0025), 200, order_time=1.0)
 QUICK = Plan(1.0, (0.01, 0.005), 20)

@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 
-Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 Rate = Callable[[float, Floats], Sequence[float]]
 Energies = Callable[[complex], tuple[complex, complex]]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth._support.progress import Pieces, Progress
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.mechanisms import figures
 from nonsmooth.experiments.mechanisms.setting import (
     SCHEMES,
@@ -23,10 +23,8 @@ from nonsmooth.experiments.mechanisms.setting import (
     run_trial,
     run_trials,
 )
-from nonsmooth.experiments.shared.granular import Pieces
 from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
 
-Floats = NDArray[np.float64]
 More = Callable[[Sequence[Trial], Pieces], list[Comparison]]
 
 

@@ -17,15 +17,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Pieces
 from nonsmooth.errors import ToleranceWarning
-from nonsmooth.experiments.shared.granular import Pieces
 from nonsmooth.model.joints import Distance, Strut
 from nonsmooth.model.system import System
 from nonsmooth.stepping.frame import Frame
 from nonsmooth.stepping.run import Run
 from nonsmooth.stepping.simulate import simulate
 
-Floats = NDArray[np.float64]
 Line = NDArray[np.float64]
 """Points (p, 2) in m of a drawing that are joined by a line."""
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Pieces, Progress
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.mechanisms import textbook_references as references
 from nonsmooth.experiments.mechanisms.setting import SCHEMES
-from nonsmooth.experiments.shared.granular import Pieces
 from nonsmooth.experiments.shared.output import (
     BLUE,
     DARK_GREY,
@@ -40,7 +40,6 @@ from nonsmooth.stepping.simulate import simulate
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 
 CRANK, ROD, SPEED, START = 0.1, 0.25, 10.0, 0.5
 """m, m, rad/s, rad"""

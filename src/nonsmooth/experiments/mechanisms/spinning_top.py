@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Pieces, Progress
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
 from nonsmooth.experiments.mechanisms.setting import Benchmark, Plan, Trial, finest, in_words
 from nonsmooth.experiments.mechanisms.textbook_references import Top, TopMotion
-from nonsmooth.experiments.shared.granular import Pieces
 from nonsmooth.experiments.shared.output import (
     BLUE,
     GREEN,
@@ -33,8 +33,6 @@ from nonsmooth.model.system import System
 from nonsmooth.scenes.linkages import top
 from nonsmooth.stepping.frame import Frame
 from nonsmooth.stepping.simulate import simulate
-
-Floats = NDArray[np.float64]
 
 MASS, HEIGHT, AXIAL, ACROSS = 0.5, 0.04, 4e-4, 3e-4
 """kg, m from the tip, and kg·m² about the axis and across it at the centre of mass."""

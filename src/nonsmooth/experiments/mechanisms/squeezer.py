@@ -11,18 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Pieces, Progress
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.mechanisms import references
 from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
 from nonsmooth.experiments.mechanisms.setting import Benchmark, Plan, Trial, in_words, kept, skeleton
-from nonsmooth.experiments.shared.granular import Pieces
 from nonsmooth.model.system import System
 from nonsmooth.scenes.planar_benchmarks import squeezer
 from nonsmooth.stepping.simulate import simulate
-
-Floats = NDArray[np.float64]
 
 START, TORQUE = -0.0620, 0.033
 """Crank angle of A03 in rad, and the motor's torque in N·m."""

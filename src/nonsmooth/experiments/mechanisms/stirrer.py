@@ -19,13 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.errors import ToleranceWarning
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.mechanisms import stirrer_figures as figures
 from nonsmooth.experiments.melanz.granular_figures import scene_at_times
-from nonsmooth.experiments.shared.granular import Pieces, Snapshot
+from nonsmooth.experiments.shared.granular import Snapshot
 from nonsmooth.experiments.shared.output import (
     BLUE,
     GREEN,
@@ -41,8 +42,6 @@ from nonsmooth.scenes.stirrer import stirrer
 from nonsmooth.stepping.frame import Frame
 from nonsmooth.stepping.run import Run
 from nonsmooth.stepping.simulate import simulate
-
-Floats = NDArray[np.float64]
 
 SPEED = 2.0 * math.pi
 """Of the crank, in rad/s: a turn in a second."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.experiments.shared.output import DARK_GREY, LIGHT_GREY, legend_below, new_axes
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.experiments.mechanisms.stirrer import History
 
-Floats = NDArray[np.float64]
 
 _WINDOW = 0.05
 """Time in s over which torques are averaged: single impacts come in one step."""

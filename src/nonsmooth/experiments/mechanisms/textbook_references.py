@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
-from nonsmooth.experiments.mechanisms.references import COMPLEX_STEP, GRAVITY, Floats, history
+from nonsmooth.experiments.mechanisms.references import COMPLEX_STEP, GRAVITY, history
 
 _ROOT = {"xtol": 1e-300, "rtol": 4.0 * np.finfo(np.float64).eps}
 

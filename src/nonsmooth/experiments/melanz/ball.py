@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Progress
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.melanz import ball_figures as figures
 from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv, write_json
 from nonsmooth.problem.contact_problem import ContactProblem
@@ -26,8 +27,6 @@ from nonsmooth.problem.library.named import sliding_ball
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.solution import Solution
 from nonsmooth.solvers.solve import solve
-
-Floats = NDArray[np.float64]
 
 STEP, STEPS = 0.01, 100
 """Time step in s and number of steps: one second."""

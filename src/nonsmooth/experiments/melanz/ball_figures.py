@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.experiments.shared.output import (
     BLUE,
     DARK_GREY,
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.experiments.melanz.ball import History
 
-Floats = NDArray[np.float64]
 
 NORMAL_RANGE, FORK_RANGE, SURFACE_RANGE = (-0.08, 0.72), (-0.95, 0.3), (-0.7, 0.3)
 """The parts of γ_n and γ_t that are drawn, in N·s: with both branches of the fork of Eq. 10 at γ_t = −4/7

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from nonsmooth.experiments.base import Experiment, Progress, Summary
+from nonsmooth._support.progress import Pieces, Progress
+from nonsmooth.experiments.base import Experiment, Summary
 from nonsmooth.experiments.melanz import granular_figures as figures
 from nonsmooth.experiments.shared import granular
 from nonsmooth.experiments.shared.kept_histories import KEPT, kept_run
@@ -54,7 +55,7 @@ def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
     """Run it in a given size; runs that are in the folder already are not done again."""
     prepare_folder(folder)
     more = () if setup.pictured is None else (setup.pictured,)
-    pieces = granular.Pieces(progress, (len(granular.METHODS) + len(more)) * PARTS + 2)
+    pieces = Pieces(progress, (len(granular.METHODS) + len(more)) * PARTS + 2)
     pieces.begin("compiling kernels, where that was not done before")
     granular.compile_kernels((compaction(10), compaction(100)))
     moments = [setup.duration * part for part in (0.075, 0.2, 0.3, 0.4, 0.55, 1.0)]

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from nonsmooth.experiments.base import Experiment, Progress, Summary
+from nonsmooth._support.progress import Pieces, Progress
+from nonsmooth.experiments.base import Experiment, Summary
 from nonsmooth.experiments.melanz import granular_figures as figures
 from nonsmooth.experiments.shared import granular
 from nonsmooth.experiments.shared.kept_histories import KEPT, kept_run
@@ -48,7 +49,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
 def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
     """Run it in a given size; runs that are in the folder already are not done again."""
     prepare_folder(folder)
-    pieces = granular.Pieces(progress, len(granular.METHODS) * PARTS + 2)
+    pieces = Pieces(progress, len(granular.METHODS) * PARTS + 2)
     pieces.begin("compiling kernels, where that was not done before")
     granular.compile_kernels((filling(10), filling(100)))
     moments = [setup.duration * part for part in (0.05, 0.15, 0.25, 0.35, 0.5, 1.0)]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nonsmooth.experiments.melanz import sphere_picture as picture
 from nonsmooth.experiments.shared.output import DARK_GREY, legend_below, new_axes, new_figure
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from nonsmooth.experiments.shared.granular import History, Snapshot
     from nonsmooth.model.system import System
 
-Floats = NDArray[np.float64]
 
 COLOURS = "coolwarm"
 """Slow is blue and fast is red, as in the paper."""

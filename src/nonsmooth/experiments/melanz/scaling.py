@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth._support.progress import Pieces, Progress
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.melanz import granular_figures as figures
 from nonsmooth.experiments.shared import granular
 from nonsmooth.experiments.shared.kept_histories import KEPT, kept_run
@@ -65,7 +66,7 @@ def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
     """Run it in given sizes; runs that are in the folder already are not done again."""
     prepare_folder(folder)
     runs = setup.runs()
-    pieces = granular.Pieces(progress, len(runs) * PARTS + 2)
+    pieces = Pieces(progress, len(runs) * PARTS + 2)
     pieces.begin("compiling kernels, where that was not done before")
     granular.compile_kernels((filling(10), filling(100)))
     histories = [

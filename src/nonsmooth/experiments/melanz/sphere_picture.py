@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model import quaternions
 from nonsmooth.model.shapes import BOX, SPHERE
 from nonsmooth.model.system import System
@@ -19,7 +20,6 @@ from nonsmooth.model.system import System
 if TYPE_CHECKING:
     from nonsmooth.experiments.shared.granular import Snapshot
 
-Floats = NDArray[np.float64]
 
 _TURN, _TILT = np.radians(-62.0), np.radians(18.0)
 """Direction of the eye: angle from +x about z, and height above the horizontal, in rad."""

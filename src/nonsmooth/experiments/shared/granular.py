@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Pieces
 from nonsmooth.errors import ToleranceWarning
-from nonsmooth.experiments.base import Comparison, Progress
+from nonsmooth.experiments.base import Comparison
 from nonsmooth.experiments.shared.output import BLUE, GREEN, ORANGE, write_csv
 from nonsmooth.model.system import System
 from nonsmooth.solvers.apgd import APGD
@@ -22,8 +23,6 @@ from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.stepping.frame import Frame
 from nonsmooth.stepping.run import RunCertificate
 from nonsmooth.stepping.simulate import simulate
-
-Floats = NDArray[np.float64]
 
 PLANES = ("floor", "left", "right", "front", "back")
 """The container, as `scenes.filling` names its parts."""
@@ -66,23 +65,6 @@ class Effort:
         return (
             f"relative residual {self.tolerance:g} asked for, at most {self.max_iterations} iterations a step"
         )
-
-
-class Pieces:
-    """Counts pieces of work and reports each one as it begins."""
-
-    def __init__(self, progress: Progress, total: int) -> None:
-        self.report, self.total, self.done = progress, total, 0
-
-    def begin(self, what: str) -> None:
-        """The next piece begins."""
-        self.report(self.done, self.total, what)
-        self.done += 1
-
-    def finish(self) -> None:
-        """All pieces are done."""
-        assert self.done == self.total, f"{self.done} of {self.total} pieces were reported"
-        self.report(self.total, self.total, "done")
 
 
 @dataclass(frozen=True)

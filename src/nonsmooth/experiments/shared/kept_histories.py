@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.experiments.shared.granular import Effort, History, Method, Pieces, Snapshot, run_method
+from nonsmooth._support.progress import Pieces
+from nonsmooth.experiments.shared.granular import Effort, History, Method, Snapshot, run_method
 from nonsmooth.experiments.shared.kept_work import keep, kept, kept_folder
 from nonsmooth.model.system import System
 from nonsmooth.stepping.run import RunCertificate

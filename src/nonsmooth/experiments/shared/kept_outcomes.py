@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity import MCP, Solver, Status
-from nonsmooth.experiments.andreani.methods import TOLERANCE, Floats, Outcome, timed_solve
+from nonsmooth.experiments.andreani.methods import TOLERANCE, Outcome, timed_solve
 from nonsmooth.experiments.shared.kept_work import keep, kept, kept_folder
 
 KEPT = "kept/solve_*.npz"

@@ -16,7 +16,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Progress
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv, write_json
 from nonsmooth.experiments.studer import block_figures as figures
 from nonsmooth.problem.contact_problem import ContactProblem
@@ -26,8 +28,6 @@ from nonsmooth.solvers.projection_iterations import JORProx, SORProx
 from nonsmooth.solvers.solution import Solution
 from nonsmooth.solvers.solve import solve
 from nonsmooth.solvers.status import Status
-
-Floats = NDArray[np.float64]
 
 FRICTION = 0.3
 TOLERANCE = 1e-8

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.experiments.shared.output import (
     BLUE,
     DARK_GREY,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.experiments.studer.block import Sweep
 
-Floats = NDArray[np.float64]
 
 _LAW: dict[str, Any] = {"color": LIGHT_GREY, "linewidth": 6.0, "solid_capstyle": "butt"}
 _REGULARISED: dict[str, Any] = {"color": DARK_GREY, "linewidth": 1.8, "linestyle": "--"}

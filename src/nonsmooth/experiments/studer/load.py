@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.events import EventRun, SteppedRun, simulate_events
-from nonsmooth.experiments.base import Comparison, Experiment, Progress, Summary
+from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.impacts.bouncing_report import (
     FULL_GRID,
     QUICK_GRID,
@@ -34,7 +35,6 @@ from nonsmooth.experiments.impacts.event_report import (
     order_row,
 )
 from nonsmooth.experiments.impacts.event_timeline import mode_bars, stretch, write_convergence, write_events
-from nonsmooth.experiments.shared.granular import Pieces
 from nonsmooth.experiments.shared.output import (
     BLUE,
     DARK_GREY,
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 
 BLOCK = LoadedBlock()
 DURATION = 2.0

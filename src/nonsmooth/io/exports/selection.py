@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
-
-Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-9
 """Times that differ by less than this share of the run's length are the same."""

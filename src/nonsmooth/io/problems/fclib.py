@@ -30,8 +30,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import FileFormatError, NonsmoothError, OptionError, ProblemError, UnsupportedError
 from nonsmooth.io._hdf5 import FilePath, Node, new_file, open_hdf5, suspicion
 from nonsmooth.io.problems.fclib_matrices import (
@@ -50,7 +51,6 @@ from nonsmooth.problem.laws import COULOMB
 if TYPE_CHECKING:
     from nonsmooth.solvers.solution import Solution
 
-Floats = NDArray[np.float64]
 Kind = Literal["local", "global"]
 
 _GROUPS: dict[Kind, str] = {"global": "fclib_global", "local": "fclib_local"}

@@ -19,12 +19,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.io.problems.number_text import Tokens
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 DENSE, SPARSE_BLOCK, SPARSE = 0, 1, 2
 _TRIPLETS, _COLUMNS, _ROWS, _HALF = 1, 2, 3, 4

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import FileFormatError, NonsmoothError
 from nonsmooth.io._arrays import Arrays, shaped, texts
 from nonsmooth.io._hdf5 import FLOATS, Node
@@ -16,8 +17,6 @@ from nonsmooth.model.materials import PairTable
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import BY_KIND, MESH, PRIMITIVES, Primitive
 from nonsmooth.model.system import System
-
-Floats = NDArray[np.float64]
 
 _INT32 = ("int32",)
 _NO_ARRAYS = (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))

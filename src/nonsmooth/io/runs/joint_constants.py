@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.io._arrays import Arrays, shaped, texts
 from nonsmooth.io._hdf5 import Node
 from nonsmooth.model import quaternions
 from nonsmooth.model.system import System
-
-Floats = NDArray[np.float64]
 
 _INT32 = ("int32",)
 _GROUND = -1

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.errors import OptionError
 from nonsmooth.io._hdf5 import FilePath
 from nonsmooth.io.runs.schema import FIELDS
-
-Floats = NDArray[np.float64]
 
 
 class ReactionsLike(Protocol):

@@ -46,6 +46,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import FileFormatError, OptionError
 from nonsmooth.io._hdf5 import FilePath, open_file, suspicion
 from nonsmooth.io.runs.constants import (
@@ -67,8 +68,6 @@ from nonsmooth.io.runs.schema import (
     rows_of,
 )
 from nonsmooth.model.shape_table import ShapeTable
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.errors import FileFormatError, OptionError
 from nonsmooth.io._arrays import Arrays, write_constants
@@ -71,8 +71,6 @@ from nonsmooth.io.runs.schema import (
     rows_of,
 )
 from nonsmooth.model.system import System
-
-Floats = NDArray[np.float64]
 
 _BATCH_BYTES = 4_000_000
 """Full chunks are handed to the disk when they make up this much."""

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import FileFormatError
 from nonsmooth.io.scenes import joints as scene_joints
 from nonsmooth.io.scenes.toml_lines import lines_of
@@ -30,7 +30,6 @@ from nonsmooth.model.shapes import Shape
 from nonsmooth.model.system import System
 from nonsmooth.problem.laws import Law
 
-Floats = NDArray[np.float64]
 FilePath = str | os.PathLike[str]
 
 _SOLIDS = tuple(name for name, shape in shapes.BY_NAME.items() if shape is not shapes.HalfSpace)

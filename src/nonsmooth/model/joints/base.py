@@ -7,8 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model.bodies import Bodies
@@ -23,7 +24,6 @@ from nonsmooth.model.joints.placement import (
     unit_axis,
 )
 
-Floats = NDArray[np.float64]
 Body = int | str | None
 """A body by index or name; None is the ground."""
 

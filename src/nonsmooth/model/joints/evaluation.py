@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model.bodies import Bodies
 from nonsmooth.model.joints.kernels import rows as kernels
-
-Floats = NDArray[np.float64]
 
 
 class Evaluation(NamedTuple):

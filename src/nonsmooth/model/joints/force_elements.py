@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.model import checks as check
 from nonsmooth.model.bodies import Bodies
 from nonsmooth.model.growing_table import Rows
 from nonsmooth.model.joints.evaluation import Evaluation
 from nonsmooth.model.joints.kernels import rows as kernels
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Force = float | Callable[[float], float]
 """N or N·m on a coordinate, or a function of time in s."""
 

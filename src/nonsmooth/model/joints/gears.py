@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model.bodies import Bodies
@@ -19,8 +20,6 @@ from nonsmooth.model.joints.placement import (
     frame_about,
     line,
 )
-
-Floats = NDArray[np.float64]
 
 _MESH = 1e-3
 """Part of the larger radius by which the pitch circles of gears may miss each other."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model import quaternions
@@ -22,8 +22,6 @@ from nonsmooth.model.joints.kernels.rows import RowTable
 from nonsmooth.model.joints.placement import Row
 from nonsmooth.model.joints.stability import Gradients, first_unstable
 from nonsmooth.model.joints.table import BILATERAL, JointTable, TimedRow
-
-Floats = NDArray[np.float64]
 
 _ROW: dict[str, tuple[tuple[int, ...], Any]] = {
     "kind": ((), np.int64),

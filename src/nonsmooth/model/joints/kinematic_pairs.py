@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model.bodies import Bodies
@@ -23,8 +24,6 @@ from nonsmooth.model.joints.placement import (
     to_world,
     unit_axis,
 )
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

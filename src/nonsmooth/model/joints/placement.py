@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model import quaternions
 from nonsmooth.model.bodies import Bodies
 from nonsmooth.model.joints.kernels import rows as kernels
-
-Floats = NDArray[np.float64]
 
 X, Y, Z = 0, 1, 2
 """Axes of a joint's frame: z is the axis of the joint, x and y go across."""

@@ -18,13 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.model.bodies import Bodies
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _LIMIT = 4.0
 _DENSE = 60

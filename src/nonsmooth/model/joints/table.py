@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.model import checks as check
 from nonsmooth.model.joints.kernels.rows import RowTable
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 BILATERAL, LIMIT, BOUNDED = 0, 1, 2
 """Roles of a row: λ is free, λ ≥ 0, or λ is between two bounds."""

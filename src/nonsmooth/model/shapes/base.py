@@ -14,10 +14,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model import quaternions
-from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, Faces, Floats, TriangleMesh
+from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, TriangleMesh
 
 Triple = tuple[float, float, float]
 Quadruple = tuple[float, float, float, float]
@@ -137,13 +138,13 @@ class Primitive(Shape):
         """
 
     @property
-    def stored(self) -> tuple[Floats, Faces] | None:
+    def stored(self) -> tuple[Floats, Indices] | None:
         """Vertices (v, 3) and triangles (t, 3) that a recording keeps besides the sizes; None for none."""
         return None
 
     @classmethod
     @abstractmethod
-    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Faces) -> Primitive:
+    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Indices) -> Primitive:
         """Return the shape that has these `sizes`, and these arrays if its `stored` is not None."""
 
     def pieces(self) -> list[Piece]:

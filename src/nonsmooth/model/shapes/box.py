@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.model.shapes.base import (
     Quadruple,
     Rounded,
@@ -19,7 +20,7 @@ from nonsmooth.model.shapes.base import (
     lengths,
 )
 from nonsmooth.model.shapes.rounded_polyhedra import rounded_surface
-from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, Faces, Floats, TriangleMesh, box_mesh
+from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, TriangleMesh, box_mesh
 
 BOX = 2
 
@@ -100,7 +101,7 @@ class Box(Rounded, Symmetric):
         return rounded_surface(corners, np.vstack([np.eye(3), -np.eye(3)]), self.rounding, detail)
 
     @classmethod
-    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Faces) -> Box:
+    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Indices) -> Box:
         """Return the box of these sizes."""
         x, y, z, rounding = size
         return cls((2.0 * x, 2.0 * y, 2.0 * z), rounding)

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.model.shapes.base import Quadruple, Symmetric, Triple, bound, check_round, checked_rounding
-from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, Faces, Floats, TriangleMesh, capsule_mesh
+from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, TriangleMesh, capsule_mesh
 
 CAPSULE = 3
 
@@ -81,6 +82,6 @@ class Capsule(Symmetric):
         return capsule_mesh(self.radius, 0.5 * self.length, detail)
 
     @classmethod
-    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Faces) -> Capsule:
+    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Indices) -> Capsule:
         """Return the capsule of these sizes."""
         return cls(size[0], 2.0 * size[1])

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model import quaternions
 from nonsmooth.model.shapes.base import MassProperties, Piece, Shape
-from nonsmooth.model.shapes.surfaces import Floats
 
 
 @dataclass(frozen=True)

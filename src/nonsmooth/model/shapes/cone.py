@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.model import checks as check
 from nonsmooth.model.shapes.base import MassProperties, Quadruple, Rounded, Triple, bound, check_round
-from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, Faces, Floats, TriangleMesh, arc, turned
+from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, TriangleMesh, arc, turned
 
 CONE = 9
 
@@ -112,7 +113,7 @@ class Cone(Rounded):
         return turned([(0.0, -half - r), *ring, *cap], detail)
 
     @classmethod
-    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Faces) -> Cone:
+    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Indices) -> Cone:
         """Return the cone of these sizes."""
         return cls(size[0], 2.0 * size[1], size[3])
 

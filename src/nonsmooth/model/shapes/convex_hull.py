@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.model import checks as check
 from nonsmooth.model import polyhedra
 from nonsmooth.model.shapes.base import MassProperties, Quadruple, Rounded, bound, counted, set_frozen
 from nonsmooth.model.shapes.rounded_polyhedra import rounded_moments, rounded_surface
-from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, Faces, Floats, TriangleMesh
+from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, TriangleMesh
 
 CONVEX_HULL = 6
 
@@ -33,7 +34,7 @@ class ConvexHull(Rounded):
     points: Floats
     rounding: float = 0.0
     vertices: Floats = field(init=False, repr=False)
-    triangles: Faces = field(init=False, repr=False)
+    triangles: Indices = field(init=False, repr=False)
     normals: Floats = field(init=False, repr=False)
     notes: str = field(init=False, repr=False)
 
@@ -82,12 +83,12 @@ class ConvexHull(Rounded):
         return rounded_surface(self.vertices, self.normals, self.rounding, detail)
 
     @property
-    def stored(self) -> tuple[Floats, Faces]:
+    def stored(self) -> tuple[Floats, Indices]:
         """The corners and faces."""
         return self.vertices, self.triangles
 
     @classmethod
-    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Faces) -> ConvexHull:
+    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Indices) -> ConvexHull:
         """Return the hull of these vertices."""
         return cls(vertices, size[3])
 

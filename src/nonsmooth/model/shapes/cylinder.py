@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.model.shapes.base import (
     Quadruple,
     Rounded,
@@ -19,8 +20,6 @@ from nonsmooth.model.shapes.base import (
 )
 from nonsmooth.model.shapes.surfaces import (
     ROUND_SEGMENTS,
-    Faces,
-    Floats,
     TriangleMesh,
     cylinder_mesh,
     mirrored,
@@ -115,6 +114,6 @@ class Cylinder(Rounded, Symmetric):
         return turned(mirrored([*upper, (0.0, half + r)]), detail)
 
     @classmethod
-    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Faces) -> Cylinder:
+    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Indices) -> Cylinder:
         """Return the cylinder of these sizes."""
         return cls(size[0], 2.0 * size[1], size[3])

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.model.shapes.base import (
     Quadruple,
     Rounded,
@@ -19,14 +20,7 @@ from nonsmooth.model.shapes.base import (
     from_squares,
     lengths,
 )
-from nonsmooth.model.shapes.surfaces import (
-    ROUND_SEGMENTS,
-    Faces,
-    Floats,
-    TriangleMesh,
-    sphere_mesh,
-    subdivisions_for,
-)
+from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, TriangleMesh, sphere_mesh, subdivisions_for
 
 ELLIPSOID = 5
 
@@ -96,7 +90,7 @@ class Ellipsoid(Rounded, Symmetric):
         return vertices, faces
 
     @classmethod
-    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Faces) -> Ellipsoid:
+    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Indices) -> Ellipsoid:
         """Return the ellipsoid of these sizes."""
         x, y, z, rounding = size
         return cls((x, y, z), rounding)

@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.errors import ProblemError
 from nonsmooth.model.shapes.base import MassProperties, Primitive, Quadruple
-from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, Faces, Floats, TriangleMesh, square_mesh
+from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, TriangleMesh, square_mesh
 
 HALF_SPACE = 1
 
@@ -58,6 +59,6 @@ class HalfSpace(Primitive):
         return square_mesh(extent)
 
     @classmethod
-    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Faces) -> HalfSpace:
+    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Indices) -> HalfSpace:
         """Return the half-space."""
         return cls()

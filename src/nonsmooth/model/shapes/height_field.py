@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model.shapes.base import MassProperties, Primitive, Quadruple, Triple, bound, set_frozen
-from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, Faces, Floats, TriangleMesh, grid_faces
+from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, TriangleMesh, grid_faces
 
 HEIGHT_FIELD = 8
 
@@ -113,12 +114,12 @@ class HeightField(Primitive):
         return self._points(*chosen), grid_faces(len(chosen[0]), len(chosen[1]))
 
     @property
-    def stored(self) -> tuple[Floats, Faces]:
+    def stored(self) -> tuple[Floats, Indices]:
         """All points, and no triangles."""
         return self.vertices, np.zeros((0, 3), dtype=np.int32)
 
     @classmethod
-    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Faces) -> HeightField:
+    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Indices) -> HeightField:
         """Return the height field of these points."""
         columns = int(np.sum(vertices[:, 0] == vertices[0, 0])) if len(vertices) else 1
         if len(vertices) % columns:

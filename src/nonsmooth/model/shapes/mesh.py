@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model import polyhedra
 from nonsmooth.model.shapes.base import MassProperties, Primitive, Quadruple, counted, set_frozen
 from nonsmooth.model.shapes.convex_hull import bound_of_points
-from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, Faces, Floats, TriangleMesh
+from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, TriangleMesh
 
 MESH = 7
 
@@ -37,7 +38,7 @@ class Mesh(Primitive):
     scene_name: ClassVar[str] = "mesh"
     keys: ClassVar[tuple[str, ...]] = ("vertices", "triangles")
     vertices: Floats
-    triangles: Faces
+    triangles: Indices
     closed: bool = field(init=False)
     """Whether it bounds a solid, so that its mass is known."""
     notes: str = field(init=False)
@@ -95,17 +96,17 @@ class Mesh(Primitive):
         return self.vertices, self.triangles
 
     @property
-    def stored(self) -> tuple[Floats, Faces]:
+    def stored(self) -> tuple[Floats, Indices]:
         """The vertices and triangles."""
         return self.vertices, self.triangles
 
     @classmethod
-    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Faces) -> Mesh:
+    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Indices) -> Mesh:
         """Return the mesh of these arrays."""
         return cls(vertices, triangles)
 
 
-def _cleaned(vertices: Floats, triangles: Faces) -> tuple[Floats, Faces, bool, str]:
+def _cleaned(vertices: Floats, triangles: Indices) -> tuple[Floats, Indices, bool, str]:
     """Return vertices and triangles without doubles and leftovers, whether they are closed, and a note."""
     counts: dict[str, int] = {}
     order = np.lexsort(vertices.T)

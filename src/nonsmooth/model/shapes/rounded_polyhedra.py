@@ -7,12 +7,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.model import polyhedra
-from nonsmooth.model.shapes.surfaces import Faces, Floats, TriangleMesh, sphere_mesh, subdivisions_for
+from nonsmooth.model.shapes.surfaces import TriangleMesh, sphere_mesh, subdivisions_for
 
 
 def rounded_moments(
-    core: polyhedra.Moments, vertices: Floats, triangles: Faces, normals: Floats, radius: float
+    core: polyhedra.Moments, vertices: Floats, triangles: Indices, normals: Floats, radius: float
 ) -> polyhedra.Moments:
     """Return the moments of a convex polyhedron with a ball of `radius` (m) swept around it, in closed form.
 
@@ -110,7 +111,7 @@ def _both(a: Floats, b: Floats) -> Floats:
     return np.asarray(product + product.T)
 
 
-def _edges(triangles: Faces) -> tuple[NDArray[np.int64], ...]:
+def _edges(triangles: Indices) -> tuple[NDArray[np.int64], ...]:
     """Start, end, left and right triangle of every edge of a closed surface."""
     count = len(triangles)
     start = triangles.astype(np.int64).ravel()
@@ -123,7 +124,7 @@ def _edges(triangles: Faces) -> tuple[NDArray[np.int64], ...]:
     return start[there], end[there], owner[there], owner[back]
 
 
-def _solid_angles(points: Floats, triangles: Faces) -> Floats:
+def _solid_angles(points: Floats, triangles: Indices) -> Floats:
     """Parts (v,) of the unit sphere between the normals of the faces around each vertex; their sum is 4π.
 
     A part is what the angles of the faces around the vertex lack to 2π (Descartes).

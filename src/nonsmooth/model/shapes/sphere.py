@@ -9,16 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.model import checks as check
 from nonsmooth.model.shapes.base import Primitive, Quadruple, Symmetric, Triple, bound, checked_rounding
-from nonsmooth.model.shapes.surfaces import (
-    ROUND_SEGMENTS,
-    Faces,
-    Floats,
-    TriangleMesh,
-    sphere_mesh,
-    subdivisions_for,
-)
+from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, TriangleMesh, sphere_mesh, subdivisions_for
 
 SPHERE = 0
 
@@ -88,6 +82,6 @@ class Sphere(Symmetric):
         return self.radius * vertices, faces
 
     @classmethod
-    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Faces) -> Sphere:
+    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Indices) -> Sphere:
         """Return the sphere of these sizes."""
         return cls(size[0])

@@ -7,11 +7,11 @@ from functools import cache
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
-Faces = NDArray[np.int32]
-TriangleMesh = tuple[Floats, Faces]
+from nonsmooth._support.arrays import Floats, Indices
+
+TriangleMesh = tuple[Floats, Indices]
 """Vertices (v, 3) in m and faces (f, 3), rows of the vertices."""
 
 ROUND_SEGMENTS = 32
@@ -78,7 +78,7 @@ def square_mesh(side: float, cells: int = 10) -> TriangleMesh:
     return vertices, grid_faces(cells + 1, cells + 1)
 
 
-def grid_faces(rows: int, columns: int) -> Faces:
+def grid_faces(rows: int, columns: int) -> Indices:
     """Return two triangles for each cell of a grid of `rows` by `columns` vertices; columns run fastest.
 
     They face +z if x grows with the row and y with the column; the diagonal of a cell starts at its corner
@@ -147,7 +147,7 @@ def mirrored(upper: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return [(r, -z) for r, z in reversed(upper)] + upper
 
 
-def _frozen(vertices: Floats, faces: Faces) -> TriangleMesh:
+def _frozen(vertices: Floats, faces: Indices) -> TriangleMesh:
     """Make arrays read-only: they are kept and given out again."""
     vertices.flags.writeable = faces.flags.writeable = False
     return vertices, faces

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from nonsmooth.errors import OptionError
+from nonsmooth._support.arrays import Floats
+from nonsmooth._support.registry import Registry
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.library.geometry import contact_rows
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -37,15 +36,9 @@ class NamedProblem:
     """λ in N·s or N·m·s (or N, N·m)."""
 
 
-NAMED: dict[str, NamedProblem] = {}
+NAMED: Registry[NamedProblem] = Registry("problem", {})
 """Every named problem."""
-
-
-def by_name(name: str) -> NamedProblem:
-    """Return a named problem."""
-    if name not in NAMED:
-        raise OptionError(f"problem {name!r} is not known: choose one of {', '.join(NAMED)}")
-    return NAMED[name]
+by_name = NAMED.by_name
 
 
 def _add(

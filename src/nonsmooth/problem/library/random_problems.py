@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.library.geometry import contact_frames, contact_rows
-
-Floats = NDArray[np.float64]
 
 
 def random_problem(

@@ -10,15 +10,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.special import ellipj
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
 from nonsmooth.scenes.closed_form.bouncing import GRAVITY
-
-Floats = NDArray[np.float64]
 
 
 def _corner(

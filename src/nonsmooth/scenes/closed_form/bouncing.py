@@ -14,11 +14,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
-
-Floats = NDArray[np.float64]
 
 GRAVITY = 9.81
 """m/s²"""

@@ -10,11 +10,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
-
-Floats = NDArray[np.float64]
 
 CORNERS = {"upper rear": (-1, 1), "upper front": (1, 1), "lower rear": (-1, -1), "lower front": (1, -1)}
 """Each corner by its side along and across the slider."""

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
-
-Floats = NDArray[np.float64]
 
 CRITICAL_FRICTION = 4.0 / 3.0
 """μ of a homogeneous rod above which G is negative at some angles."""

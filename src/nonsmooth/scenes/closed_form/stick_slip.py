@@ -14,12 +14,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
-
-Floats = NDArray[np.float64]
 
 NORMAL, TANGENT = np.array([0.0, 1.0]), np.array([1.0, 0.0])
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
-
-Floats = NDArray[np.float64]
 
 BEAK, LOWER, UPPER = "beak", "lower edge", "upper edge"
 """Contacts: the bird's beak with the pole, and the edges of the sleeve at its lower and upper end."""

@@ -21,12 +21,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.problem.cones import project_cone
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels.residuals import BOUNDED
-
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 _PROBE = 1e-7
 """Relative distance over which a pyramid's projection, which is linear in parts, is differentiated."""
@@ -36,26 +34,26 @@ _PROBE = 1e-7
 class Faces:
     """The sets of all blocks; contacts that are nowhere named are open."""
 
-    rays: Whole
+    rays: Integers
     """Contacts with a ray."""
     direction: Floats
     """Its unit vector, (rays, 3)."""
-    wedges: Whole
+    wedges: Integers
     """Contacts with a wedge between two rays."""
     corners: Floats
     """Their unit vectors, (wedges, 2, 3)."""
-    sticking: Whole
+    sticking: Integers
     """Contacts with their whole cone."""
     friction: Floats
     """μ of every block."""
     sides: int
     """Sides of the law's pyramid; 0 for a round cone."""
-    bounded: Whole
+    bounded: Integers
     """Blocks of joint rows with bounds."""
     lower: Floats
     upper: Floats
     """Their bounds, in N·s."""
-    contacts: Whole
+    contacts: Integers
     """All contacts."""
 
     @classmethod

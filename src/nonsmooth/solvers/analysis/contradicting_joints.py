@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import lsmr
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels.residuals import JOINT
 from nonsmooth.solvers.kernels.joint_block import hold_free
 from nonsmooth.solvers.parts.joint_block import joint_block
-
-Floats = NDArray[np.float64]
 
 _REFINEMENTS = 3
 _MANY_ROWS = 1500

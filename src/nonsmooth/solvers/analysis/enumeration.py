@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.problem.acceleration import AccelerationLevel, ActiveContact
-
-Floats = NDArray[np.float64]
 
 MOST_MODES = 1024
 """Combinations that are tried; five planar contacts that may stick, ten that slide."""

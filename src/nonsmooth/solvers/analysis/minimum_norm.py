@@ -19,15 +19,14 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import splu
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import NonsmoothError, ProblemError, UnsupportedError
 from nonsmooth.problem.certificate import residual_of
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.analysis.admissible_impulses import Faces
-
-Floats = NDArray[np.float64]
 
 _AT_REST = 30.0
 """Velocities of a contact up to so many times the residual of the given impulses count as none."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import operator as operator_kernels
 from nonsmooth.problem.kernels.operator import Factored
@@ -28,8 +29,6 @@ from nonsmooth.solvers.status import Status
 
 if TYPE_CHECKING:
     from nonsmooth.solvers.gauss_seidel import GaussSeidel
-
-Floats = NDArray[np.float64]
 
 
 _NO_BLOCKS = Local(np.empty((0, 3, 3)), np.empty((0, 3, 3)), np.empty(0))

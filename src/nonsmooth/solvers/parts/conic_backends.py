@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import MissingSolverError
 from nonsmooth.solvers.status import Status
-
-Floats = NDArray[np.float64]
 
 NO_MOSEK = "Mosek is not installed: pip install mosek (it needs a licence)"
 

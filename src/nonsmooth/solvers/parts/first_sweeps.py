@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from nonsmooth._support.arrays import Floats
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels.operator import Factored
 from nonsmooth.solvers.kernels import gauss_seidel as kernels
@@ -19,7 +17,6 @@ from nonsmooth.solvers.kernels import gauss_seidel as kernels
 if TYPE_CHECKING:
     from nonsmooth.solvers.base import Goal
 
-Floats = NDArray[np.float64]
 
 _MOST_BLOCKS = 64
 """Contacts up to which the setup of a run counts."""

@@ -13,8 +13,6 @@ from nonsmooth.solvers.kernels import joint_factor as kernels
 from nonsmooth.solvers.kernels.joint_block import JointBlock
 from nonsmooth.solvers.parts.joint_factor import Structure, assembled, structure_of
 
-Floats = NDArray[np.float64]
-
 MOST_ALONE = 50
 """Sweeps over joints alone: each refines a direct solution, and what these do not mend no sweep will."""
 _ASYMMETRY = 1e-9

@@ -14,15 +14,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.problem.kernels.operator import BlockSparse, Factored
 from nonsmooth.solvers.kernels import joint_factor as kernels
 from nonsmooth.solvers.kernels.joint_factor import Panels
-
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 _MOST_ENTRIES = 20_000_000
 """Numbers in the factor up to which it is made: 160 MB, which every sweep reads twice."""
@@ -36,20 +33,20 @@ _KEPT = 16
 class Structure:
     """What does not depend on numbers: the order of the rows and the panels of the factor."""
 
-    place: Whole
+    place: Integers
     """Number of every row in the order of elimination, (blocks, 3); −1 where a block has none."""
-    first: Whole
-    below: Whole
-    index: Whole
-    entry: Whole
-    owner: Whole
+    first: Integers
+    below: Integers
+    index: Integers
+    entry: Integers
+    owner: Integers
     """The panels, as in `Panels`."""
-    panel_block: Whole
+    panel_block: Integers
     """Blocks in the order of their elimination."""
-    block_start: Whole
+    block_start: Integers
     """Where every panel's blocks begin there."""
-    body_start: Whole
-    body_entry: Whole
+    body_start: Integers
+    body_entry: Integers
     """2 block + side, body after body; empty where bodies are not known."""
 
     def panels(self) -> Panels:
@@ -58,7 +55,7 @@ class Structure:
         return Panels(self.first, self.below, self.index, self.entry, self.owner, marks)
 
 
-def structure_of(form: Factored | BlockSparse, blocks: Whole, sizes: Whole) -> Structure | None:
+def structure_of(form: Factored | BlockSparse, blocks: Integers, sizes: Integers) -> Structure | None:
     """Structure of the factor of N over blocks with so many rows each; None where it would be too large."""
     if isinstance(form, Factored):
         bodies = form.bodies[blocks].astype(np.int64)
@@ -71,7 +68,7 @@ def structure_of(form: Factored | BlockSparse, blocks: Whole, sizes: Whole) -> S
 
 
 def assembled(
-    form: Factored | BlockSparse, structure: Structure, panels: Panels, blocks: Whole, root: Floats
+    form: Factored | BlockSparse, structure: Structure, panels: Panels, blocks: Integers, root: Floats
 ) -> Floats:
     """√ρ N √ρ over the blocks, by panels; `root` is √ρ of every row in the order of elimination."""
     values = np.empty(int(structure.entry[-1]))
@@ -107,7 +104,7 @@ def _structure_of_bodies(bodies: bytes, sizes: bytes, ground: int) -> Structure 
 
 
 def _structure(
-    graph: Any, node: Whole, sizes: Whole, body_start: Whole, body_entry: Whole
+    graph: Any, node: Integers, sizes: Integers, body_start: Integers, body_entry: Integers
 ) -> Structure | None:
     """Order the nodes of a graph and find the panels of the factor.
 
@@ -153,14 +150,14 @@ def _structure(
     )  # fmt: skip
 
 
-def _rows_of_nodes(nodes: Whole, node_row: Whole) -> Whole:
+def _rows_of_nodes(nodes: Integers, node_row: Integers) -> Integers:
     """Numbers of the rows of nodes."""
     count = node_row[nodes + 1] - node_row[nodes]
     first = np.repeat(node_row[nodes] - np.cumsum(count) + count, count)
     return np.asarray(first + np.arange(len(first)))
 
 
-def _minimum_degree(graph: Any) -> Whole:
+def _minimum_degree(graph: Any) -> Integers:
     """Nodes in the order of minimum degree, which SuperLU finds on its way to a factorisation."""
     size = graph.shape[0]
     pattern = sp.csc_array((-np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import MissingSolverError, UnsupportedError
 from nonsmooth.solvers.status import Status
 
-Floats = NDArray[np.float64]
 Products = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Floats]
 
 NO_PATH = (

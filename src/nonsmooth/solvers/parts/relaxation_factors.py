@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, positive
 from nonsmooth.errors import OptionError
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.layout import Layout
 from nonsmooth.solvers.base import Solver
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import residuals as residual_kernels
 from nonsmooth.problem.kernels.residuals import JOINT, Cones
 from nonsmooth.solvers.kernels import newton as kernels
-
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 FORMULATIONS = {
     "alart-curnier": kernels.ALART_CURNIER,
@@ -34,7 +32,7 @@ _JOINT_SOFTNESS = 1e-6
 class Equations:
     """F = 0 for blocks of a problem that act on no others, and the steps (A + B(N + αI)) d = −F."""
 
-    def __init__(self, problem: ContactProblem, formulation: str, blocks: Whole) -> None:
+    def __init__(self, problem: ContactProblem, formulation: str, blocks: Integers) -> None:
         """Gather what the blocks (increasing numbers) need from the problem."""
         cones, shape = problem.cones, (len(blocks), 3)
         self.kind = FORMULATIONS[formulation]
@@ -100,7 +98,9 @@ def _solve(data: Floats, index: NDArray[np.int32], row_start: NDArray[np.int32],
     return np.asarray(factors.solve(right, "T"))
 
 
-def _weighted_rows(problem: ContactProblem, blocks: Whole, root: Floats) -> tuple[Whole, Whole, Floats]:
+def _weighted_rows(
+    problem: ContactProblem, blocks: Integers, root: Floats
+) -> tuple[Integers, Integers, Floats]:
     """√ρ N √ρ as rows of 3×3 blocks, in which every diagonal block is present."""
     form = problem.operator.block_sparse
     counts = form.start[blocks + 1] - form.start[blocks]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 
-Floats = NDArray[np.float64]
 Triple = tuple[float, float, float]
 
 FIELD_OF_VIEW = 30.0

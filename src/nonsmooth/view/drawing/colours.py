@@ -10,14 +10,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth._support.arrays import Floats, Pixels
 from nonsmooth.errors import OptionError
 from nonsmooth.io.runs.trajectory import RecordedContacts, RecordedFrame
 from nonsmooth.model.materials import PairTable
 from nonsmooth.model.shape_table import ShapeTable
-
-Floats = NDArray[np.float64]
-Pixels = NDArray[np.uint8]
-"""Colours as red, green, blue from 0 to 255 along the last axis."""
 
 FIXED_COLOUR = (176, 180, 186)
 """Bodies that cannot move."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.io import RecordedContacts
-
-Floats = NDArray[np.float64]
 
 FORCE_COLOUR = (196, 49, 38)
 LEAST_ARROW = 0.01

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.io import RecordedContacts, Trajectory
 from nonsmooth.view.drawing.colours import (
     CONTACT_COLOURS,
@@ -29,9 +29,6 @@ from nonsmooth.view.drawing.contact_forces import (
 )
 from nonsmooth.view.drawing.legend import Key
 from nonsmooth.view.drawing.raster import Solids, arrows, rods
-
-Floats = NDArray[np.float64]
-States = NDArray[np.int32]
 
 _CHAIN_COLOUR = (150, 24, 58)
 MARK_COLOURS = (FORCE_COLOUR, _CHAIN_COLOUR, *CONTACT_COLOURS.values())
@@ -103,7 +100,7 @@ class Marks:
             ]
         return keys
 
-    def _states(self, contacts: RecordedContacts) -> States:
+    def _states(self, contacts: RecordedContacts) -> Indices:
         trajectory = self._trajectory
         friction = contact_friction(contacts, trajectory.shapes, trajectory.materials.pairs)
         return contact_states(contacts, friction)

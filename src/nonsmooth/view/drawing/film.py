@@ -16,14 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Pixels
 from nonsmooth._support.interrupts import uninterrupted
+from nonsmooth._support.progress import Progress
 from nonsmooth.errors import MissingPackageError, OptionError
 from nonsmooth.view.drawing.gif import GifFile
 from nonsmooth.view.drawing.picture import Painter
-from nonsmooth.view.drawing.raster import Pixels
-
-Progress = Callable[[int, int, str], None]
-"""Called as move(done, total, what)."""
 
 FORMATS = (".mp4", ".gif")
 """Endings of the files that a film can be written to."""

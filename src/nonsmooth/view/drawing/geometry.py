@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.io import RecordedJoints
 from nonsmooth.model import quaternions
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import HALF_SPACE, HalfSpace, Sphere
-from nonsmooth.model.shapes.surfaces import Faces, Floats, capsule_mesh, cylinder_mesh
+from nonsmooth.model.shapes.surfaces import capsule_mesh, cylinder_mesh
 
 FLOOR_SIDE = 6.0
 """Side of the square that shows a half-space, in diagonals of the scene."""
@@ -44,7 +45,7 @@ class Part:
     """Of a sphere in m; 0 for meshes."""
     vertices: Floats
     """(v, 3) in m, in the body frame; none for spheres."""
-    faces: Faces
+    faces: Indices
     """(f, 3) rows of `vertices`; none for spheres."""
     offset: Floats
     """(3,) of a sphere's centre in the body frame, in m; of a mesh the origin of the shape."""
@@ -197,7 +198,7 @@ def clip_polygon(polygon: Floats, point: Floats, normal: Floats) -> Floats:
     return np.array(kept).reshape(-1, 3)
 
 
-def fan(corners: int) -> Faces:
+def fan(corners: int) -> Indices:
     """Return the triangles (corners − 2, 3) of a convex polygon."""
     return np.array([(0, k, k + 1) for k in range(1, corners - 1)], dtype=np.int32).reshape(-1, 3)
 

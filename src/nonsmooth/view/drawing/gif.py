@@ -12,7 +12,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-Pixels = NDArray[np.uint8]
+from nonsmooth._support.arrays import Pixels
 
 _COLOURS = 255
 """Of a picture; one more is for what did not change."""

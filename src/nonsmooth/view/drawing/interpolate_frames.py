@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.io import RecordedFrame
-
-Floats = NDArray[np.float64]
 
 
 def between(first: RecordedFrame, second: RecordedFrame, share: float) -> RecordedFrame:

@@ -8,8 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Pixels
 from nonsmooth.view.drawing.camera import Edges
 from nonsmooth.view.drawing.colours import Colours, legend_text, number_text
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
     from PIL.ImageFont import FreeTypeFont
 
-Pixels = NDArray[np.uint8]
 Colour = tuple[int, int, int]
 
 _INK = (45, 50, 58)

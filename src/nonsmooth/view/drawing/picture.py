@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats, Pixels
 from nonsmooth.errors import OptionError
 from nonsmooth.io import RecordedContacts, RecordedFrame, Trajectory
 from nonsmooth.view.drawing.camera import Camera, View
@@ -33,20 +34,8 @@ from nonsmooth.view.drawing.contact_glyphs import MARK_COLOURS, Marks
 from nonsmooth.view.drawing.geometry import Part, half_space_parts, parts_of, reach_of, skeleton_parts, struts
 from nonsmooth.view.drawing.interpolate_frames import between
 from nonsmooth.view.drawing.legend import AIR, Key, annotate, free_edges
-from nonsmooth.view.drawing.raster import (
-    PLANE_COLOUR,
-    Assembly,
-    Canvas,
-    Layer,
-    Palette,
-    Pixels,
-    Solids,
-    paled,
-    rods,
-)
+from nonsmooth.view.drawing.raster import PLANE_COLOUR, Assembly, Canvas, Layer, Palette, Solids, paled, rods
 from nonsmooth.view.drawing.visible_bounds import bounds_of, outline
-
-Floats = NDArray[np.float64]
 
 _GLASS_OPACITY = 0.22
 _HIDING = 0.03

@@ -14,14 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth._support.arrays import Floats, Indices, Pixels
 from nonsmooth.model import quaternions
 from nonsmooth.view.drawing.camera import Camera
 from nonsmooth.view.drawing.geometry import Part, clip_polygon, fan, vertex_normals
 from nonsmooth.view.drawing.kernels import raster as kernels
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int32]
-Pixels = NDArray[np.uint8]
 
 BACKGROUND = (250, 251, 252)
 """Red, green, blue of what is not covered."""
@@ -52,22 +49,22 @@ class Solids(NamedTuple):
     """(s, 3) in m."""
     radii: Floats
     """(s,) in m."""
-    sphere_owner: Integers
+    sphere_owner: Indices
     """(s,)"""
     corners: Floats
     """(t, 3, 3) in m."""
     normals: Floats
     """(t, 3, 3) at the corners."""
-    triangle_owner: Integers
+    triangle_owner: Indices
     """(t,)"""
 
     @classmethod
-    def of_spheres(cls, centres: Floats, radii: Floats, owner: Integers) -> Solids:
+    def of_spheres(cls, centres: Floats, radii: Floats, owner: Indices) -> Solids:
         """Return spheres alone."""
         return cls(centres, radii, owner, np.zeros((0, 3, 3)), np.zeros((0, 3, 3)), _no_owner())
 
     @classmethod
-    def of_triangles(cls, corners: Floats, normals: Floats, owner: Integers) -> Solids:
+    def of_triangles(cls, corners: Floats, normals: Floats, owner: Indices) -> Solids:
         """Return triangles alone."""
         return cls(np.zeros((0, 3)), np.zeros(0), _no_owner(), corners, normals, owner)
 
@@ -147,7 +144,7 @@ class Layer:
     width: int
     nearness: NDArray[np.float32] = field(init=False)
     normal: NDArray[np.float32] = field(init=False)
-    owner: Integers = field(init=False)
+    owner: Indices = field(init=False)
 
     def __post_init__(self) -> None:
         self.nearness = np.zeros((self.height, self.width), dtype=np.float32)
@@ -155,7 +152,7 @@ class Layer:
         self.owner = np.full((self.height, self.width), kernels.NOTHING, dtype=np.int32)
 
     @property
-    def arrays(self) -> tuple[NDArray[np.float32], NDArray[np.float32], Integers]:
+    def arrays(self) -> tuple[NDArray[np.float32], NDArray[np.float32], Indices]:
         """As kernels take it."""
         return self.nearness, self.normal, self.owner
 
@@ -241,7 +238,7 @@ class Canvas:
         middle = np.array([0.5 * _SHADOW_SIZE, 0.5 * _SHADOW_SIZE, 100.0 * _SHADOW_SIZE])
         return np.column_stack([rows, middle - rows @ self._centre])
 
-    def _ahead(self, solids: Solids) -> tuple[Floats, Floats, Integers]:
+    def _ahead(self, solids: Solids) -> tuple[Floats, Floats, Indices]:
         """Triangles in the camera's frame, cut off at a small depth."""
         corners = self.camera.in_sight(solids.corners)
         normals = solids.normals @ self.camera.axes.T
@@ -307,7 +304,7 @@ def arrows(start: Floats, end: Floats, radius: Floats, owner: ArrayLike) -> Soli
 # ---- small helpers ----------------------------------------------------------------------------------
 
 
-def _no_owner() -> Integers:
+def _no_owner() -> Indices:
     return np.zeros(0, dtype=np.int32)
 
 

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model import quaternions
 from nonsmooth.model.shapes.surfaces import box_mesh
 from nonsmooth.view.drawing.geometry import Part
-
-Floats = NDArray[np.float64]
 
 _MANY = 20
 """From so many bodies on, a few may be out of sight."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.io import RecordedJoints
 from nonsmooth.io.runs.trajectory import RecordedContacts, RecordedFrame, RecordedReactions, Trajectory
@@ -24,8 +25,6 @@ from nonsmooth.view.drawing.colours import (
     contact_friction,
     contact_states,
 )
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.errors import OptionError
 from nonsmooth.io.runs.trajectory import RecordedFrame, Trajectory
 from nonsmooth.model import quaternions
@@ -24,9 +25,6 @@ from nonsmooth.view.drawing.geometry import (
 )
 from nonsmooth.view.drawing.visible_bounds import bounds_of
 from nonsmooth.view.exports.quantities import positions
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
 
 _SPHERE_DETAIL = ((50, 3), (1000, 2))
 """Up to so many spheres, how often the faces of an icosahedron are cut into four; beyond that once."""

@@ -11,7 +11,7 @@ DIR/columns.csv   unit and meaning of every column, beside tables in CSV
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.progress import Progress
 from nonsmooth.errors import OptionError
 from nonsmooth.io.exports.selection import Selection
 from nonsmooth.io.exports.tables import TableColumn, TableForm, check_parquet, new_table
 from nonsmooth.io.runs.trajectory import Trajectory
 from nonsmooth.view.exports.quantities import FrameQuantities, Quantities, Quantity
-
-Progress = Callable[[int, int, str], None]
 
 _TABLES = ("bodies", "frames", "contacts", "joints", "joint_rows", "steps")
 

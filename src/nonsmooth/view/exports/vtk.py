@@ -10,7 +10,6 @@ DIR/frames/        what the series name: bodies_000000.vtp, …
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
@@ -19,14 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.progress import Progress
 from nonsmooth.errors import OptionError
 from nonsmooth.io.exports.selection import Selection
 from nonsmooth.io.exports.vtk import PvdSeries, VtkArray, write_polydata
 from nonsmooth.io.runs.trajectory import Trajectory
 from nonsmooth.view.exports.quantities import FrameQuantities, Quantities, Quantity, positions
 from nonsmooth.view.exports.surfaces import Surfaces, drawn_parts, pose
-
-Progress = Callable[[int, int, str], None]
 
 _SURFACES = ("surfaces", "planes", "mechanism")
 _SERIES = ("bodies", *_SURFACES, "contacts", "joints")

@@ -9,17 +9,15 @@ from collections.abc import Sequence
 
 import numpy as np
 import viser
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats, Pixels
 from nonsmooth.model import quaternions
 from nonsmooth.model.shapes.surfaces import sphere_mesh
 from nonsmooth.view.drawing.colours import JOINT_COLOUR
 from nonsmooth.view.drawing.geometry import Part, struts
 from nonsmooth.view.web.lines import edge_mesh
-from nonsmooth.view.web.look import Look, Pixels, linear
+from nonsmooth.view.web.look import Look, linear
 from nonsmooth.view.web.stage import Moment, Stage
-
-Floats = NDArray[np.float64]
 
 _EDGE_COLOUR = (140, 146, 156)
 _FINENESS = ((300, 3), (3_000, 2), (100_000, 1))

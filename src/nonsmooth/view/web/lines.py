@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model.shapes.surfaces import TriangleMesh
 from nonsmooth.view.drawing.geometry import Part
-
-Floats = NDArray[np.float64]
 
 _SHARP = math.cos(math.radians(30.0))
 """Cosine of the angle between the normals of two faces from which their edge is sharp."""

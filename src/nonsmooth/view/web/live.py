@@ -7,17 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-import numpy as np
 import viser
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model.system import System
 from nonsmooth.stepping.frame import Frame
 from nonsmooth.view.web.page import FRAME_RATE, Page, View
 from nonsmooth.view.web.stage import Moment, Stage
 from nonsmooth.view.web.state import GrowingCurve, Throttle
-
-Floats = NDArray[np.float64]
 
 
 class LiveView(View):

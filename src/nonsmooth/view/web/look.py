@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Pixels
 from nonsmooth.view.drawing.colours import ColourBy
-
-Pixels = NDArray[np.uint8]
 
 _LINEAR = (255.0 * (np.arange(256) / 255.0) ** 2.2).round().astype(np.uint8)
 

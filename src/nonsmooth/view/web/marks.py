@@ -6,13 +6,12 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.view.drawing.colours import CONTACT_COLOURS, contact_friction, contact_states
 from nonsmooth.view.drawing.contact_forces import FORCE_COLOUR, LEAST_ARROW, chain_ends, force_on_movable
 from nonsmooth.view.web.look import Look, linear
 from nonsmooth.view.web.stage import Moment, Stage
 from nonsmooth.view.web.state import CHAIN_CLASSES, ForceScale, chain_class
-
-Floats = NDArray[np.float64]
 
 CHAIN_COLOURS = ((244, 190, 110), (240, 150, 70), (222, 100, 55), (190, 55, 60), (140, 20, 60))
 """Of the force chains, from the weakest class to the strongest."""

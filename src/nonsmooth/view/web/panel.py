@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import viser
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model import shapes as kinds
 from nonsmooth.view.drawing.colours import (
     CONTACT_COLOURS,
@@ -31,8 +32,6 @@ from nonsmooth.view.web.plots import small_plot
 from nonsmooth.view.web.scene import Shown
 from nonsmooth.view.web.stage import Moment, Stage
 from nonsmooth.view.web.state import CHAIN_CLASSES, GrowingCurve
-
-Floats = NDArray[np.float64]
 
 _COLOUR_NAMES = {ColourBy.SPEED: "speed", ColourBy.FORCE: "contact force", ColourBy.BODY: "body"}
 _SEE_THROUGH = 0.25

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model import quaternions
 from nonsmooth.view.drawing.geometry import Part
-
-Floats = NDArray[np.float64]
 
 
 def pick(

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.view.drawing.colours import number_text
-
-Floats = NDArray[np.float64]
 
 _WIDTH, _HEIGHT = 270.0, 118.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40.0, 8.0, 18.0, 18.0

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import viser
-from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model import shapes as kinds
 from nonsmooth.view.drawing.camera import FIELD_OF_VIEW, Camera
 from nonsmooth.view.drawing.colours import (
@@ -35,8 +35,6 @@ from nonsmooth.view.web.marks import ContactMarks
 from nonsmooth.view.web.picking import pick
 from nonsmooth.view.web.stage import Moment, Stage
 from nonsmooth.view.web.state import ForceScale, Throttle
-
-Floats = NDArray[np.float64]
 
 SELECTED_COLOUR = (255, 45, 160)
 _PLANE_COLOUR = (226, 230, 236)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.io import RecordedContacts, RecordedFrame, RecordedJoints, Trajectory
 from nonsmooth.model import quaternions
@@ -18,8 +19,6 @@ from nonsmooth.model.system import System
 from nonsmooth.stepping.frame import Frame
 from nonsmooth.view.drawing.geometry import reach_of
 from nonsmooth.view.drawing.interpolate_frames import between
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.view.drawing.contact_forces import LEAST_CHAIN
-
-Floats = NDArray[np.float64]
 
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Simulated seconds in a second of playback, as offered on the page."""

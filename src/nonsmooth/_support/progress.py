@@ -1,0 +1,25 @@
+"""How work that takes long tells how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Progress = Callable[[int, int, str], None]
+"""Called as progress(done, total, what): how many of the pieces are done, and what is being done now."""
+
+
+class Pieces:
+    """Counts pieces of work and reports each one as it begins."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self.report, self.total, self.done = progress, total, 0
+
+    def begin(self, what: str) -> None:
+        """The next piece begins."""
+        self.report(self.done, self.total, what)
+        self.done += 1
+
+    def finish(self) -> None:
+        """All pieces are done."""
+        assert self.done == self.total, f"{self.done} of {self.total} pieces were reported"
+        self.report(self.total, self.total, "done")
