@@ -27,7 +27,7 @@ from nonsmooth.complementarity.status import Status
 from nonsmooth.complementarity.theory import conditions
 
 REGISTRY: Registry[type[Solver]] = Registry(
-    "solver of complementarity problems",
+    "solver",
     {solver.name: solver for solver in (
         Auto, SemismoothNewton, BoxTrustRegion, BoundedMinimiser, Lemke, ProjectedGaussSeidel,
     )},
