@@ -90,7 +90,7 @@ def test_reference_points_are_solutions(name):
 
 def test_names_are_listed_where_one_is_not_known():
     assert by_name("kojshin").name == "kojshin"
-    with pytest.raises(OptionError, match="there is no complementarity problem 'koshin': did you mean kojshin"):
+    with pytest.raises(OptionError, match="no complementarity problem 'koshin': did you mean kojshin"):
         by_name("koshin")
 
 

@@ -149,7 +149,7 @@ def test_summary_says_what_was_not_found_and_what_is_not_printed(tmp_path: Path)
 
 
 def test_unknown_names_are_answered_with_those_alike() -> None:
-    with pytest.raises(OptionError, match="did you mean melanz-ball or .*bouncing-ball"):
+    with pytest.raises(OptionError, match=r"did you mean melanz-ball or .*bouncing-ball"):
         experiments.by_name("ball")
 
 
