@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 import nonsmooth
+from helpers.kernel_lock import compile_each_kernel_once
 from helpers.random_bodies import Scene, build_scene
 
 
@@ -27,6 +29,8 @@ def drop_stale_kernels() -> None:
 
 
 drop_stale_kernels()
+if "PYTEST_XDIST_WORKER" in os.environ:
+    compile_each_kernel_once(Path(nonsmooth.__file__).parent / "__pycache__" / "kernels.lock")
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=150)
 settings.register_profile("explore", deadline=None, max_examples=2000)  # --hypothesis-profile=explore
 settings.load_profile("repeatable")
