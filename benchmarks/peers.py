@@ -4,17 +4,18 @@
 
 Spheres of r = 1 m and m = 1 kg, μ = 0.25, no restitution, fall from a shaken lattice into an open
 container of width 2 r N^(1/3); h = 0.01 s, one thread. Every engine gets the same start positions and
-runs in a process of its own, once per setting; one that is missing, fails or hangs is reported and the
+runs in a process of its own, once per setting; one that is not installed, fails or hangs is reported and the
 rest goes on. A run that reaches the limit of CPU seconds, or whose step fails, is measured where it stands.
 Only the engine's own steps are timed. Penetration, force and Coulomb residual are computed from its
-positions, velocities and contact impulses by one piece of code: see _peers/measure.py.
+positions, velocities and contact impulses by one piece of code: see engines/measure.py.
 
-Install what you want to compare with: pip install mujoco drake pybullet rapier3d pin
+Install what you want to compare with: pip install dartpy mujoco drake pybullet rapier3d pin
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import signal
@@ -27,9 +28,9 @@ from typing import Any
 import numpy as np
 
 from _bench import machine
-from _peers import measure, report
-from _peers.report import Row
-from _peers.scene import Filling
+from engines import measure, report
+from engines.report import Row
+from engines.scene import Filling
 from nonsmooth.scenes import filling
 
 HERE = Path(__file__).parent
@@ -40,6 +41,16 @@ SETTINGS = {
     "mujoco": ("cg", "cg-stiff", "default"),
     "drake": ("default", "sap"),
     "pinocchio": ("coarse", "default"),
+    "dart": ("default", "fine", "fbf"),
+}
+PACKAGES = {  # engine: what to import, what to install
+    "nonsmooth": ("nonsmooth", "nonsmooth"),
+    "rapier": ("rapier3d", "rapier3d"),
+    "pybullet": ("pybullet", "pybullet"),
+    "mujoco": ("mujoco", "mujoco"),
+    "drake": ("pydrake", "drake"),
+    "pinocchio": ("pinocchio", "pin"),
+    "dart": ("dartpy", "dartpy"),
 }
 ONE_THREAD = {
     f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON", "VECLIB_MAXIMUM")
@@ -53,10 +64,16 @@ def start(spheres: int) -> Filling:
     return Filling(system.position[~system.fixed].copy(), width=2.0 * float(right[0]))
 
 
+def missing(engine: str) -> str | None:
+    """Return what to do about an engine that is not installed."""
+    module, package = PACKAGES[engine]
+    return None if importlib.util.find_spec(module) else f"not installed: pip install {package}"
+
+
 def run(engine: str, setting: str, scene: Path, folder: Path, steps: int, limit: float) -> Path | str:
     """Run one engine in a fresh process; return the file with its record, or why there is none."""
     result = folder / f"{engine}-{setting}.npz"
-    command = [sys.executable, "-m", "_peers.worker", engine, setting, str(scene), str(result)]
+    command = [sys.executable, "-m", "engines.worker", engine, setting, str(scene), str(result)]
     environment = os.environ | ONE_THREAD
     environment["PYTHONPATH"] = os.pathsep.join([str(HERE), environment.get("PYTHONPATH", "")]).rstrip(
         os.pathsep
@@ -160,6 +177,9 @@ def main() -> None:
         folder = Path(name)
         scene.save(folder / "scene.npz")
         for engine in options.engines:
+            if hint := missing(engine):
+                print(f"{engine}: {hint}", flush=True)
+                continue
             for setting in SETTINGS[engine]:
                 row: Row = {"engine": engine, "setting": setting}
                 answer = run(engine, setting, folder / "scene.npz", folder, options.steps, options.limit)

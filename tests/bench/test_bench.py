@@ -465,10 +465,7 @@ def test_ctrl_c_keeps_what_is_done(scripts: dict[str, Contender], point: Entry, 
         "--solvers",
         names,
     ]
-    process = subprocess.Popen(
-        command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # background shells ignore it
-    )  # fmt: skip
+    process = subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     pid = tmp_path / "pid"
     deadline = time.monotonic() + 60.0
     while not (pid.exists() and pid.read_text()) and time.monotonic() < deadline:

@@ -10,6 +10,7 @@ from scipy.spatial import ConvexHull as Hull
 from scipy.spatial import QhullError
 from scipy.spatial.transform import Rotation
 
+from nonsmooth._support.packed import Packed
 from nonsmooth.collision.hulls import Faces, pack
 from nonsmooth.collision.kernels.directions import work as directions
 from nonsmooth.collision.kernels.directions.separation import separation
@@ -54,8 +55,9 @@ _WEDGE = np.array([(-1, -0.5, 0), (1, -0.5, 0), (-1, 0.5, 0), (1, 0.5, 0), (-1, 
 _ROUGH = _CUBE + 3e-8 * np.sin(np.arange(24).reshape(8, 3) ** 2)
 _SOLIDS = [_CUBE, _prism(64), _WEDGE, _ROUGH, _prism(6)]
 CUBE, PRISM, WEDGE, ROUGH, HEXAGON = range(5)
-HULLS = pack([_faces(v) for v in _SOLIDS])
-WORK, SEARCH = make_work(HULLS, 200), directions.make_work(HULLS)
+_TABLES = pack([_faces(v) for v in _SOLIDS])
+HULLS = Packed(_TABLES)
+WORK, SEARCH = Packed(make_work(_TABLES, 200)), Packed(directions.make_work(_TABLES))
 
 
 def solid(kind, sizes=(0.5, 0.5, 0.5), at=(0, 0, 0), turn=None, radius=0.0, hull=0):

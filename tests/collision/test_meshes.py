@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
+from nonsmooth._support.packed import Packed
 from nonsmooth.collision import Detector
 from nonsmooth.collision import hulls as hull_arrays
 from nonsmooth.collision.kernels.directions.separation import separation
@@ -77,9 +78,9 @@ class Scene:
     """Surfaces, hulls and scratch; contacts as (spots, marks)."""
 
     def __init__(self, surfaces, hulls=(), most=MOST):
-        self.hulls = hull_arrays.pack([hull_arrays.Faces(*one) for one in hulls])
-        self.meshes = pack(surfaces)
-        self.work = make_work(self.hulls, most)
+        tables = hull_arrays.pack([hull_arrays.Faces(*one) for one in hulls])
+        self.hulls, self.meshes = Packed(tables), Packed(pack(surfaces))
+        self.work = Packed(make_work(tables, most))
         self.spots, self.marks = np.zeros((most, 7)), np.zeros(most, dtype=np.int64)
 
     def contacts(self, mesh, solid, reach=REACH, place=(0.0, 0.0, 0.0), axes=UNIT):

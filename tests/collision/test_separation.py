@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
+from nonsmooth._support.packed import Packed
 from nonsmooth.collision.hulls import Faces, pack
 from nonsmooth.collision.kernels.directions.separation import separation
 from nonsmooth.collision.kernels.directions.solids import (
@@ -46,8 +47,8 @@ def ball(count: int, seed: int) -> np.ndarray:
 
 
 SOLIDS = [faces(0.5 * CORNERS), faces(0.6 * ball(14, 1)), faces(0.7 * ball(60, 2))]
-HULLS = pack(SOLIDS)
-WORK = make_work(HULLS)
+_TABLES = pack(SOLIDS)
+HULLS, WORK = Packed(_TABLES), Packed(make_work(_TABLES))
 KINDS = ["sphere", "box", "capsule", "triangle", "hull0", "hull1", "hull2", "cylinder", "cone", "ellipsoid"]
 POLYTOPES = (SPHERE, BOX, CAPSULE, TRIANGLE, CONVEX_HULL)
 

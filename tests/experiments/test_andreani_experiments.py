@@ -71,7 +71,9 @@ def test_mcplib_finds_the_objectives_of_optimal_control(mcplib):
             assert rows[f"bert_oc N={steps}, y0=({a:g}, {b:g}): J"].ours == pytest.approx(value, abs=6e-7)
     written = table(folder / "runs.csv")
     assert {row["problem"] for row in written} >= {"bert_oc N=40", "bert_oc N=100", "scarfanum"}
-    assert all(float(row["residual"]) <= shared.TOLERANCE for row in written if row["status"] == "solved")
+    solved = [float(row["residual"]) for row in written if row["status"] == "solved"]
+    assert len(solved) > len(written) / 2
+    assert max(solved) <= shared.TOLERANCE
     for name in ("fig01_cost_of_inner_iterations.png", "growth.png", "summary.md"):
         assert (folder / name).stat().st_size > 1000
 

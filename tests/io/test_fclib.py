@@ -18,7 +18,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.paths import INTEROP, ROOT
+from helpers.collection import SHIPPED, collected
+from helpers.paths import INTEROP
 from nonsmooth.errors import FileFormatError, NonsmoothError, OptionError, ProblemError, UnsupportedError
 from nonsmooth.io import read_initial, read_problem, write_problem, write_siconos
 from nonsmooth.io._hdf5 import Node
@@ -29,7 +30,6 @@ from nonsmooth.problem import ContactProblem
 from nonsmooth.problem.library import NAMED
 from nonsmooth.solvers import solve
 
-SHARED = ROOT.parent / "shared" / "fclib"
 ENCODINGS = ("triplet", "columns", "rows")
 KINDS = ("local", "global")
 INFO = FclibInfo("Tas de sphères", "two\nlines", "unique in u")
@@ -330,7 +330,7 @@ def test_rows_of_joints_that_differ_from_their_columns_are_not_written(tmp_path:
 
 # ---- files of others ------------------------------------------------------------------------------------
 
-FILES = sorted(SHARED.glob("*.hdf5"))
+FILES = collected(".hdf5")
 SHAPES = {  # kind, contacts, dimension, guesses, solution
     "Capsules-i125-1213": ("local", 286, 3, 1, True),
     "LMGC_100_PR_PerioBox-i00361-60-03000": ("local", 60, 3, 0, False),
@@ -341,28 +341,21 @@ SHAPES = {  # kind, contacts, dimension, guesses, solution
 }
 
 
-def shared(name: str) -> Path:
-    path = SHARED / f"{name}.hdf5"
-    if not path.exists():
-        pytest.skip(f"the collected problems are not there: {path}")
-    return path
+each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 
 
 def test_every_collected_file_is_known() -> None:
-    if not SHARED.exists():
-        pytest.skip(f"the collected problems are not there: {SHARED}")
-    assert {path.stem for path in FILES} == set(SHAPES)
+    assert {path.stem for path in FILES} <= set(SHAPES)
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_collected_files(name: str, tmp_path: Path) -> None:
-    path = shared(name)
+@each_file
+def test_collected_files(path: Path, tmp_path: Path) -> None:
     file = read_fclib(path)
     problem = file.problem
-    assert (file.kind, problem.contacts, len(file.guesses), file.solution is not None) == (
-        SHAPES[name][0], SHAPES[name][1], *SHAPES[name][3:],
-    )  # fmt: skip
-    assert set(problem.components) == {SHAPES[name][2]}
+    kind, contacts, dimension, guesses, solution = SHAPES[path.stem]
+    assert (file.kind, problem.contacts, len(file.guesses)) == (kind, contacts, guesses)
+    assert (file.solution is not None) == solution
+    assert set(problem.components) == {dimension}
     assert file.info.title
     assert "\0" not in file.info.description
     for encoding in ENCODINGS:
@@ -377,24 +370,24 @@ def test_collected_files(name: str, tmp_path: Path) -> None:
             np.testing.assert_array_equal(getattr(copy.problem, part), getattr(problem, part))
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_the_better_start_is_taken(name: str) -> None:
+@each_file
+def test_the_better_start_is_taken(path: Path) -> None:
     """Many of these files hold a solution whose impulses are all zero, and some a guess that is better."""
-    file = read_fclib(shared(name))
+    file = read_fclib(path)
     if file.solution is None:
         with pytest.raises(FileFormatError, match="no solution and no guess"):
-            read_initial(shared(name))
+            read_initial(path)
         return
     assert not np.any(file.solution.impulses)
     starts = [file.solution.impulses, file.guesses[0].impulses]
     residuals = [
         solve(file.problem, initial=r, max_iterations=0, throw=False).certificate.residual for r in starts
     ]
-    np.testing.assert_array_equal(read_initial(shared(name)), starts[int(np.argmin(residuals))])
+    np.testing.assert_array_equal(read_initial(path), starts[int(np.argmin(residuals))])
 
 
 def test_a_mass_matrix_of_which_the_upper_half_is_stored() -> None:
-    path = shared("LMGC_GlobalFrictionContactProblem00046")
+    path = SHIPPED / "LMGC_GlobalFrictionContactProblem00046.hdf5"
     with h5py.File(path) as file:
         stored = file["fclib_global/M"]
         i, p, x = (stored[part][()] for part in ("i", "p", "x"))

@@ -19,20 +19,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from helpers.paths import INTEROP, ROOT
+from helpers.collection import collected
+from helpers.paths import INTEROP
 from nonsmooth.errors import FileFormatError, OptionError, UnsupportedError
 from nonsmooth.io.problems import siconos as siconos_text
 from nonsmooth.io.problems.siconos import read_siconos, write_siconos
 from nonsmooth.problem import ContactProblem
 from nonsmooth.problem.library.random_problems import random_problem
 
-DATA = ROOT.parent / "shared" / "fclib"
-FILES = sorted(DATA.glob("*.dat"))
+FILES = collected(".dat")
 PYTHON = "/usr/bin/python3"  # where Debian's python3-siconos lives
 SCRIPT = INTEROP / "siconos_numbers.py"
 STORAGES = ("sparse-block", "dense", "sparse")
-
-needs_data = pytest.mark.skipif(not FILES, reason=f"no problems of others in {DATA}")
 
 
 def kind_by_name(path: Path) -> str:
@@ -117,7 +115,6 @@ def collection(siconos: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@needs_data
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 class TestCollection:
     def test_kind_is_found_whatever_the_name(self, path: Path, tmp_path: Path) -> None:

@@ -538,7 +538,10 @@ def test_bad_bodies_are_refused_and_leave_no_trace(add, cause):
 def test_flat_disc_has_an_inertia():
     """The triangle inequality holds with equality for a flat body; rounding must not refuse it."""
     turn = quaternions.matrix(quaternions.normalise((0.3, 0.1, -0.7, 0.2)))
-    System().add_body(None, mass=1.0, inertia=turn @ np.diag([0.1, 0.2, 0.3]) @ turn.T)
+    inertia = turn @ np.diag([0.1, 0.2, 0.3]) @ turn.T
+    system = System()
+    system.add_body(None, mass=1.0, inertia=inertia)
+    np.testing.assert_allclose(system.inertia[0], inertia, rtol=0, atol=1e-16)
 
 
 # ---- state --------------------------------------------------------------------------------------

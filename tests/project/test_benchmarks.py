@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 
@@ -25,6 +26,7 @@ def _benchmarks_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
         "complementarity",
         "viewer",
         "impacts",
+        "peers",
     ):
         sys.modules.pop(name, None)
 
@@ -103,6 +105,30 @@ def test_complementarity_is_measured_by_every_method(monkeypatch, capsys):
         assert sum(line.startswith(f"{label} ") for line in lines) == 2
     with_quantecon = sum(line.startswith(("definite", "degenerate")) for line in lines) == 4
     assert with_quantecon != any(line.startswith("quantecon is not installed") for line in lines)
+
+
+def test_every_engine_that_is_installed_fills_the_container(monkeypatch, capsys, tmp_path):
+    """Eight spheres, long enough to reach the floor."""
+    import peers
+
+    monkeypatch.setattr(peers, "SETTINGS", {name: found[-1:] for name, found in peers.SETTINGS.items()})
+    words = ["--spheres", "8", "--steps", "90", "--output", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["peers.py", *words])
+    peers.main()
+    printed = capsys.readouterr().out
+    rows = {row["engine"]: row for row in json.loads((tmp_path / "peers.json").read_text())["runs"]}
+    assert "nonsmooth" in rows
+    for name, (_, package) in peers.PACKAGES.items():
+        assert (name in rows) != (f"{name}: not installed: pip install {package}\n" in printed)
+    for name, row in rows.items():
+        assert "error" not in row, (name, row)
+        assert (row["steps"], row["stopped"]) == (90, "")
+        assert row["force_momentum"] > 0.0
+    ours = rows["nonsmooth"]
+    assert ours["missed"] == 0
+    assert ours["residual_end"] < 1e-4
+    assert ours["force_container"] == pytest.approx(ours["force_momentum"], abs=1e-9)
+    assert (tmp_path / "peers.png").stat().st_size > 10_000
 
 
 def test_what_the_viewer_takes_is_measured_in_a_browser(monkeypatch, capsys):

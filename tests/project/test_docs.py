@@ -204,8 +204,16 @@ def test_table_of_rooms_is_the_import_contract() -> None:
     assert shown == [name.removeprefix("nonsmooth.") for layer in layers for name in layer.split(" : ")]
 
 
+def test_list_of_long_tests_is_complete() -> None:
+    listed = re.findall(r"^\| `(test_\w+)` \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.M)
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
+    marked = [name for text in sources for name in re.findall(r"mark\.long\n(?:@.+\n)*def (\w+)", text)]
+    assert sorted(listed) == sorted(marked)
+
+
 def test_version_is_the_same_everywhere() -> None:
     version = nonsmooth.__version__
+    assert f'\nversion = "{version}"\n' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\n## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 

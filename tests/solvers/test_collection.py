@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import nonsmooth as ns
-from helpers.paths import ROOT
-
-SHARED = ROOT.parent / "shared" / "fclib"
-FILES = sorted(path.name for path in SHARED.glob("*") if path.suffix in (".dat", ".hdf5"))
+from helpers.collection import SHIPPED, collected
 
 
-def problem_of(name: str) -> ns.ContactProblem:
-    if not FILES:
-        pytest.skip(f"the collected problems are not there: {SHARED}")
-    return ns.io.read_problem(SHARED / name)
-
-
-@pytest.mark.parametrize("name", FILES or ["no file"])
-def test_auto_solves_what_others_made(name: str) -> None:
-    problem = problem_of(name)
+@pytest.mark.parametrize("path", collected(".dat", ".hdf5"), ids=lambda path: path.name)
+def test_auto_solves_what_others_made(path: Path) -> None:
+    problem = ns.io.read_problem(path)
     solution = ns.solve(problem, tolerance=1e-8, measure="both", time_limit=60.0)
     assert solution.certificate.holds(1e-8)
     if np.all(problem.components == 3):
@@ -29,7 +22,7 @@ def test_auto_solves_what_others_made(name: str) -> None:
 
 def test_siconos_error_alone_is_not_enough() -> None:
     """One sweep over this badly scaled problem passes at 4e-6, with a normal velocity of −0.18 m/s."""
-    problem = problem_of("LMGC_100_PR_PerioBox-i00361-60-03000.hdf5")
+    problem = ns.io.read_problem(SHIPPED / "LMGC_100_PR_PerioBox-i00361-60-03000.hdf5")
     swept = ns.solve(
         problem, ns.solvers.GaussSeidel(acceleration="none"), max_iterations=1, tolerance=1e-8, throw=False
     )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import nonsmooth as ns
-from helpers.paths import ROOT
+from helpers.collection import collected
 from nonsmooth.errors import OptionError, UnsupportedError
 from nonsmooth.io import read_problem
 from nonsmooth.problem.library import random_problem, sphere_packing
@@ -19,7 +17,6 @@ from nonsmooth.solvers.parts import semismooth
 from nonsmooth.solvers.parts.semismooth import FORMULATIONS, Equations
 from nonsmooth.solvers.proximal_point import Proximal
 
-DATA = ROOT.parent / "shared" / "fclib"
 TOLERANCE = 1e-8
 
 
@@ -107,15 +104,10 @@ def test_options_are_checked():
 # ---- problems collected by others --------------------------------------------------------------------
 
 
-def files() -> list[Path]:
-    """Every spatial problem of the collection that is there."""
-    return [
-        path for path in sorted(DATA.glob("*.*")) if path.suffix != ".md" and "c2d" not in path.name.lower()
-    ]
+SPATIAL = [path for path in collected(".dat", ".hdf5") if "c2d" not in path.name.lower()]
 
 
-@pytest.mark.skipif(not files(), reason=f"there are no problem files in {DATA}")
-@pytest.mark.parametrize("path", files(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", SPATIAL, ids=lambda path: path.name)
 def test_collected_problems_hold_by_our_residual_and_by_siconos(path):
     """RockPile among them, which no solver of Siconos brings to 1e-8."""
     problem = read_problem(path)

@@ -85,7 +85,7 @@ def make_scene(table: ShapeTable) -> tuple[Scene, Work]:
     scene = Scene(
         kind=kind,
         body=table.body.astype(np.int64),
-        size=np.ascontiguousarray(table.size[:, :3], dtype=float),
+        size=np.array(table.size[:, :3], dtype=float, order="C"),  # writeable: kernels are compiled for that
         radius=_radius(table),
         ball=_ball(table),
         offset=table.offset.astype(float),

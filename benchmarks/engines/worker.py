@@ -1,6 +1,6 @@
 """Run one engine with one setting in this process and write what it did to a file.
 
-python -m _peers.worker ENGINE SETTING SCENE.npz RESULT.npz STEPS CPU_LIMIT
+python -m engines.worker ENGINE SETTING SCENE.npz RESULT.npz STEPS CPU_LIMIT
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from _peers.peer import Peer
-from _peers.scene import Filling
+from engines.interface import Engine
+from engines.scene import Filling
 
 WINDOW = 50
 """Steps at the end over which means are taken."""
@@ -23,12 +23,12 @@ SAMPLE_EVERY = 5
 """Steps between two samples of velocities and contact impulses."""
 
 
-def run(peer: Peer, steps: int, cpu_limit: float) -> dict[str, Any]:
+def run(engine: Engine, steps: int, cpu_limit: float) -> dict[str, Any]:
     """Step until done, the CPU limit (s) or a failure; return arrays ready for `np.savez`."""
     wall, cpu = [], []
     late: deque[Any] = deque(maxlen=WINDOW)
     samples = []
-    before = peer.state()
+    before = engine.state()
     stopped = ""
     while len(wall) < steps:
         if sum(cpu) >= cpu_limit:
@@ -36,7 +36,7 @@ def run(peer: Peer, steps: int, cpu_limit: float) -> dict[str, Any]:
             break
         start_wall, start_cpu = time.perf_counter(), time.process_time()
         try:
-            peer.step()
+            engine.step()
         except Exception as error:  # whatever an engine raises: what it did until then is measured
             if not wall:
                 raise
@@ -44,17 +44,17 @@ def run(peer: Peer, steps: int, cpu_limit: float) -> dict[str, Any]:
             break
         cpu.append(time.process_time() - start_cpu)
         wall.append(time.perf_counter() - start_wall)
-        after = peer.state()
+        after = engine.state()
         if not np.isfinite(after).all():
             stopped = "positions or velocities are not finite"
             break
         late.append(after[0])
         if len(wall) % SAMPLE_EVERY == 0:
-            samples.append((len(wall), before, after, peer.contacts()))
+            samples.append((len(wall), before, after, engine.contacts()))
         before = after
     arrays: dict[str, Any] = {
         "wall": wall, "cpu": cpu, "late_positions": np.stack(late), "stopped": stopped,
-        "missed": -1 if peer.missed is None else peer.missed,
+        "missed": -1 if engine.missed is None else engine.missed,
     }  # fmt: skip
     for number, (done, old, new, contacts) in enumerate(samples):
         arrays[f"sample{number}_step"] = done
@@ -66,17 +66,16 @@ def run(peer: Peer, steps: int, cpu_limit: float) -> dict[str, Any]:
     return arrays
 
 
-def load(engine: str) -> type[Peer]:
+def load(name: str) -> type[Engine]:
     """The class of an engine; raises ImportError where the engine is not installed."""
-    peer: type[Peer] = importlib.import_module(f"_peers.{engine}_peer").Engine
-    return peer
+    kind: type[Engine] = importlib.import_module(f"engines.{name}").Engine
+    return kind
 
 
 def main() -> None:
-    engine, setting, scene, result, steps, cpu_limit = sys.argv[1:]
-    kind = load(engine)
-    peer = kind(Filling.load(Path(scene)), setting)
-    arrays = run(peer, int(steps), float(cpu_limit))
+    name, setting, scene, result, steps, cpu_limit = sys.argv[1:]
+    kind = load(name)
+    arrays = run(kind(Filling.load(Path(scene)), setting), int(steps), float(cpu_limit))
     np.savez(
         result,
         version=kind.version(),

@@ -7,8 +7,8 @@ from typing import ClassVar
 import mujoco
 import numpy as np
 
-from _peers.peer import ContactImpulses
-from _peers.scene import Filling, Floats
+from engines.interface import ContactImpulses
+from engines.scene import Filling, Floats
 
 _OPTIONS = {
     "cg": 'solver="CG" cone="elliptic" iterations="100"',

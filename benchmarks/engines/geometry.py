@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from _peers.scene import Filling, Floats
+from engines.scene import Filling, Floats
 
 Pairs = NDArray[np.int64]
 

@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from _peers.geometry import Pairs, close_pairs, contact_rows, frames, geometry
-from _peers.scene import Filling, Floats
+from engines.geometry import Pairs, close_pairs, contact_rows, frames, geometry
+from engines.scene import Filling, Floats
 from nonsmooth.problem.certificate import relative_residual
 from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.problem.momentum import momentum_error
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def coulomb_residual(scene: Filling, sample: Sample, midpoint: bool) -> dict[str
         mass=np.broadcast_to(mass, (scene.count, 6)), jacobian=rows, bodies=np.maximum(pairs, -1),
         momentum=(before * mass).ravel(), bias=bias.ravel(), friction=scene.friction,
     )  # fmt: skip
-    balance = problem.momentum_error(after.ravel(), gamma.ravel(), np.zeros(0))
+    balance = momentum_error(problem, after.ravel(), gamma)
     cone, direction = _friction_errors(scene.friction, gamma, u)
     residual = relative_residual(problem, gamma, u + bias)
     return {"residual": residual, "momentum": balance[1], "cone": cone, "direction": direction}

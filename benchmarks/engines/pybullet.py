@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 import pybullet as bullet
 
-from _peers.peer import ContactImpulses
-from _peers.scene import Filling, Floats
+from engines.interface import ContactImpulses
+from engines.scene import Filling, Floats
 
 _ITERATIONS = {"coarse": 10, "default": 50, "fine": 200}
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 import nonsmooth as ns
-from _peers.peer import ContactImpulses
-from _peers.scene import Filling, Floats
+from engines.interface import ContactImpulses
+from engines.scene import Filling, Floats
 from nonsmooth.model.quaternions import rotate
 from nonsmooth.scenes import filling
 from nonsmooth.stepping.time_stepping import StepOptions, TimeStepper

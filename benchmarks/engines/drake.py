@@ -19,8 +19,8 @@ from pydrake.multibody.tree import SpatialInertia
 from pydrake.systems.analysis import Simulator
 from pydrake.systems.framework import DiagramBuilder
 
-from _peers.peer import ContactImpulses
-from _peers.scene import Filling, Floats
+from engines.interface import ContactImpulses
+from engines.scene import Filling, Floats
 
 _APPROXIMATION = {
     "default": DiscreteContactApproximation.kLagged,

@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from _peers.scene import Filling, Floats
+from engines.scene import Filling, Floats
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ContactImpulses:
         return cls(bodies.astype(np.int64), np.where(swap[:, None], -on_second, on_second))
 
 
-class Peer(Protocol):
+class Engine(Protocol):
     """One engine with the scene loaded. Only `step` is timed."""
 
     settings: ClassVar[dict[str, str]]

@@ -14,6 +14,7 @@ Row = dict[str, Any]
 _STYLES = {
     "nonsmooth": ("#d62728", "*"), "rapier": ("#1f77b4", "o"), "pybullet": ("#2ca02c", "s"),
     "mujoco": ("#9467bd", "^"), "drake": ("#8c564b", "D"), "pinocchio": ("#ff7f0e", "v"),
+    "dart": ("#17becf", "P"),
 }  # fmt: skip
 
 NOTES = """\
@@ -96,7 +97,9 @@ def figure(rows: list[Row], spheres: int, steps: int) -> Figure:
                 axes.plot(t, r[key], marker, color=colour, markerfacecolor=face, markersize=size)
                 place = {"textcoords": "offset points", "xytext": offset}
                 axes.annotate(r["setting"], (t, r[key]), **place, fontsize=7, color=colour)
-        axes.set(xscale="log", yscale="log", xlabel="CPU time of the run (s)", ylabel=label)
+        if any(r[key] > 0.0 for r in measured):  # nothing touches in the first steps
+            axes.set(xscale="log", yscale="log")
+        axes.set(xlabel="CPU time of the run (s)", ylabel=label)
         axes.margins(0.12)
         axes.grid(True, which="major", color="0.9")
     handles = [_legend_entry(engine, measured) for engine in engines]

@@ -129,7 +129,7 @@ def test_an_overlap_that_cannot_end_is_given_up_soon(monkeypatch: pytest.MonkeyP
     assert np.isfinite(run.system.position).all()
 
 
-# ---- what a new user ran into ------------------------------------------------------------------------
+# ---- reactions, gears and held bodies ----------------------------------------------------------------
 
 
 def hoist(amplitude: float = 0.5) -> ns.System:

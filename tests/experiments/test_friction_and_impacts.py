@@ -59,7 +59,8 @@ def test_quick_form_writes_its_files_and_keeps_energy(summaries, name):
     balances = [row for key, row in rows.items() if "kinetic + potential + dissipated" in key]
     assert balances
     assert all(abs(row.ours) < 1e-8 for row in balances)
-    assert all(row.ours < 1e-9 for key, row in rows.items() if key.endswith("overlap"))
+    if name != "painleve-rod":  # it has no row for it
+        assert max(row.ours for key, row in rows.items() if key.endswith("overlap")) < 1e-9
 
 
 # ---- belt -----------------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ import numpy as np
 import pinocchio as pin
 import scipy.sparse as sp
 
-from _peers.geometry import close_pairs, contact_rows, frames, geometry
-from _peers.peer import ContactImpulses
-from _peers.scene import Filling, Floats
+from engines.geometry import close_pairs, contact_rows, frames, geometry
+from engines.interface import ContactImpulses
+from engines.scene import Filling, Floats
 
 _ACCURACY = {"coarse": (1e-4, 100), "default": (1e-6, 1000)}
 _DAMPING = 1e-9

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 import rapier3d as rapier
 
-from _peers.peer import ContactImpulses
-from _peers.scene import Filling, Floats
+from engines.interface import ContactImpulses
+from engines.scene import Filling, Floats
 
 _SUBSTEPS = {"default": 4, "fine": 20, "finest": 80}
 _STIFFENING = {"default": 1.0, "fine": 4.0, "finest": 16.0}
