@@ -575,6 +575,21 @@ def test_pictures_of_a_gif_are_those_that_were_painted(tmp_path):
             assert error.mean() < 3.0
         film.seek(20)
         assert film.info["duration"] == 70
+    read_by_others(path, pictures)
+
+
+def read_by_others(path, pictures):
+    """imageio wants all pictures to be alike, and ffmpeg decodes them in a way of its own."""
+    imageio = pytest.importorskip("imageio.v3", reason="pip install 'imageio[ffmpeg]'")
+    ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="pip install 'imageio[ffmpeg]'")
+    height, width = pictures[0].shape[:2]
+    assert imageio.imread(path).shape == (len(pictures) + 1, height, width, 3)
+    decoded = ffmpeg.read_frames(str(path), output_params=["-fps_mode", "passthrough"])
+    assert next(decoded)["source_size"] == (width, height)
+    frames = [np.frombuffer(frame, np.uint8).reshape(height, width, 3).astype(int) for frame in decoded]
+    assert len(frames) == len(pictures) + 1
+    for frame, picture in zip(frames, pictures, strict=False):
+        assert np.abs(frame - picture).max() <= 24
 
 
 def test_the_memory_for_a_gif_does_not_grow_with_its_length(tmp_path):
