@@ -11,8 +11,6 @@ from nonsmooth.view.drawing.colours import JOINT_COLOUR, ColourBy, body_colours
 from nonsmooth.view.drawing.geometry import Part
 from nonsmooth.view.exports.surfaces import drawn_parts, pose, shaded_mesh, shaded_sphere
 
-"""Of joints, which are no bodies."""
-
 
 def export_gltf(
     trajectory: Trajectory, path: Path, number: int = -1, *, colour_by: ColourBy = ColourBy.BODY
