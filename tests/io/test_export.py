@@ -344,6 +344,13 @@ def test_vtk_reads_what_joints_do(tmp_path: Path) -> None:
     assert words_of(data.GetPointData().GetAbstractArray("type")) == ["Fixed", "Distance"]
     np.testing.assert_array_equal(array(data, "body_a"), [0, -1])
     np.testing.assert_array_equal(array(data, "body_b"), [1, 2])
+    rod = read_vtp(pvd(tmp_path / "rods.pvd")[1][-1])  # the one joint between two points
+    assert (rod.GetNumberOfLines(), rod.GetNumberOfVerts()) == (1, 0)
+    np.testing.assert_array_equal(vtk_to_numpy(rod.GetLines().GetConnectivityArray()), [0, 1])
+    np.testing.assert_allclose(points(rod), [(5, 0, 0), (5, 0, -1)], atol=1e-9)
+    np.testing.assert_array_equal(array(rod, "joint"), [1, 1])
+    assert words_of(rod.GetPointData().GetAbstractArray("type")) == ["Distance"] * 2
+    np.testing.assert_allclose(array(rod, "force", "N"), [(0, 0, 3.0 * 9.81)] * 2, atol=1e-6)
     first = read_vtp(pvd(tmp_path / "joints.pvd")[1][0])
     assert np.isnan(array(first, "force", "N")).all()  # no step has led there
 
@@ -670,6 +677,17 @@ def test_equal_shapes_are_stored_once(recording: Path, tmp_path: Path) -> None:
         if "min" in accessor:
             np.testing.assert_array_equal(numbers.min(axis=0), np.float32(accessor["min"]))
             np.testing.assert_array_equal(numbers.max(axis=0), np.float32(accessor["max"]))
+
+
+def test_rods_go_from_joint_to_joint(tmp_path: Path) -> None:
+    with Trajectory(cantilever(tmp_path / "run.h5")) as trajectory:
+        export_gltf(trajectory, tmp_path / "a.glb")
+    scene = trimesh.load_scene(tmp_path / "a.glb")
+    place, geometry = scene.graph.get(frame_to="joint 1", frame_from="z up")
+    rod = scene.geometry[geometry].copy().apply_transform(place)
+    np.testing.assert_allclose(rod.bounds[:, 2], [-1.0, 0.0], atol=1e-6)
+    np.testing.assert_allclose(rod.bounds.mean(axis=0), [5.0, 0.0, -0.5], atol=1e-6)
+    assert 0.0 < np.ptp(rod.bounds[:, 0]) < 0.2
 
 
 def test_colours_are_those_of_the_pictures_in_linear_light(recording: Path, tmp_path: Path) -> None:

@@ -37,7 +37,8 @@ from nonsmooth.view.drawing.colours import (
 from nonsmooth.view.drawing.film import Film, Pace, _Pictures, write_film
 from nonsmooth.view.drawing.gif import GifFile
 from nonsmooth.view.drawing.legend import annotate
-from nonsmooth.view.drawing.picture import Look, Painter
+from nonsmooth.view.drawing.look import Look
+from nonsmooth.view.drawing.picture import Painter
 from nonsmooth.view.drawing.raster import BACKGROUND, Assembly, Canvas, Palette, Solids, rods
 
 SMALL = {"width": 160, "height": 90}
@@ -371,7 +372,7 @@ def test_the_ball_is_seen_where_the_camera_projects_it(ball):
             picture = painter.paint(time).astype(int)
             coloured = np.ptp(picture, axis=2) > 60  # floor, shadow and letters are grey
             rows, columns = np.nonzero(coloured)
-            place = painter.moment(time).frame.position[1]
+            place = painter.snapshot(time).frame.position[1]
             seen = painter.camera.project(place, 320, 180)
             assert np.hypot(columns.mean() + 0.5 - seen[0], rows.mean() + 0.5 - seen[1]) < 2.0
             depth = painter.camera.in_sight(place)[2]
@@ -382,7 +383,7 @@ def test_the_ball_is_seen_where_the_camera_projects_it(ball):
 def test_between_frames_positions_are_linear_and_turns_are_on_the_way(arm):
     with Trajectory(arm) as trajectory:
         painter = Painter(trajectory, [0.0], Look(**SMALL))
-        before, middle, after = (painter.moment(time).frame for time in (0.1, 0.15, 0.2))
+        before, middle, after = (painter.snapshot(time).frame for time in (0.1, 0.15, 0.2))
     np.testing.assert_allclose(middle.position, 0.5 * (before.position + after.position))
     angle = 2.0 * 0.15  # half-way between two turns about one axis is half the turn
     expected = quaternions.from_axis_angle((0, 0, 1), angle)
@@ -409,7 +410,7 @@ def test_a_colour_of_the_legend_is_found_on_the_body(ball, overlay):
         look = Look(colour=ColourBy.FORCE, width=320, height=240, **overlay)
         painter = Painter(trajectory, [0.5], look)
         picture = painter.paint(0.5).astype(int)
-        centre = painter.camera.project(painter.moment(0.5).frame.position[1], 320, 240)
+        centre = painter.camera.project(painter.snapshot(0.5).frame.position[1], 320, 240)
     # The bar is the column that is coloured from top to bottom, within its frame.
     rows = np.arange(round(2.9 * 9) + 1, round(2.9 * 9) + round(0.32 * 240) - 1)
     column = 240 + int(np.argmax(np.ptp(picture[rows][:, 240:], axis=2).min(axis=0)))
@@ -431,12 +432,12 @@ def test_legends_do_not_cover_bodies(ball, size, overlay):
             trajectory, [0.5], Look(colour=ColourBy.FORCE, width=width, height=height, **overlay)
         )
         picture = painter.paint(0.5).astype(int)
-        place = painter.moment(0.5).frame.position[1]
+        place = painter.snapshot(0.5).frame.position[1]
         centre, depth = painter.camera.project(place, width, height), painter.camera.in_sight(place)[2]
         radius = 0.1 * painter.camera.focal_length(height) / math.sqrt(depth**2 - 0.1**2)
         empty = np.full_like(picture, 7).astype(np.uint8)
-        keys = painter._marks.keys(painter._pixels(painter.camera), painter.moment(0.5).contacts)
-        colours = painter._colours(painter.moment(0.5))
+        keys = painter._marks.keys(painter._pixels(painter.camera), painter.snapshot(0.5).contacts)
+        colours = painter._colours(painter.snapshot(0.5))
     written = annotate(empty, 0.5, colours, keys if overlay else [], scale_colours())
     rows, columns = np.nonzero((written != 7).any(axis=2))
     assert len(rows) > 500
@@ -575,6 +576,21 @@ def test_pictures_of_a_gif_are_those_that_were_painted(tmp_path):
             assert error.mean() < 3.0
         film.seek(20)
         assert film.info["duration"] == 70
+    read_by_others(path, pictures)
+
+
+def read_by_others(path, pictures):
+    """imageio wants all pictures to be alike, and ffmpeg decodes them in a way of its own."""
+    imageio = pytest.importorskip("imageio.v3", reason="pip install 'imageio[ffmpeg]'")
+    ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="pip install 'imageio[ffmpeg]'")
+    height, width = pictures[0].shape[:2]
+    assert imageio.imread(path).shape == (len(pictures) + 1, height, width, 3)
+    decoded = ffmpeg.read_frames(str(path), output_params=["-fps_mode", "passthrough"])
+    assert next(decoded)["source_size"] == (width, height)
+    frames = [np.frombuffer(frame, np.uint8).reshape(height, width, 3).astype(int) for frame in decoded]
+    assert len(frames) == len(pictures) + 1
+    for frame, picture in zip(frames, pictures, strict=False):
+        assert np.abs(frame - picture).max() <= 24
 
 
 def test_the_memory_for_a_gif_does_not_grow_with_its_length(tmp_path):

@@ -31,10 +31,12 @@ from nonsmooth.scenes import SCENES
 from nonsmooth.scenes.filling import filling
 from nonsmooth.view.drawing.colours import ColourBy
 from nonsmooth.view.drawing.geometry import Part, half_space_parts, parts_of
+from nonsmooth.view.drawing.look import Look
+from nonsmooth.view.drawing.snapshot import Snapshot
 from nonsmooth.view.web.lines import edge_mesh, grid_mesh, round_length, sharp_edges
 from nonsmooth.view.web.picking import pick, ray_spheres, ray_triangles
 from nonsmooth.view.web.plots import small_plot
-from nonsmooth.view.web.stage import Moment, Stage
+from nonsmooth.view.web.stage import Stage
 from nonsmooth.view.web.state import CHAIN_CLASSES, ForceScale, GrowingCurve, Playback, Throttle, chain_class
 
 HINT = "pip install playwright, then apt install chromium (or playwright install --with-deps chromium)"
@@ -251,9 +253,9 @@ def heap(tmp_path: Path) -> Path:
     return path
 
 
-def moment_and_stage(path: Path, frame: int) -> tuple[Moment, Stage]:
+def moment_and_stage(path: Path, frame: int) -> tuple[Snapshot, Stage]:
     with ns.Trajectory(path) as trajectory:
-        moment = Moment.of_recording(trajectory, frame)
+        moment = Snapshot.of_recording(trajectory, frame)
         assert moment.contacts is not None
         return moment, Stage.of_recording(trajectory)
 
@@ -270,7 +272,7 @@ def test_stage_of_a_system_is_that_of_its_recording(tmp_path: Path) -> None:
         ns.simulate(system, 0.01, 0.01, record=str(tmp_path / "run.h5"))
         with ns.Trajectory(tmp_path / "run.h5") as trajectory:
             recorded, live = Stage.of_recording(trajectory), Stage.of_system(system)
-            start, begun = Moment.of_recording(trajectory, 0), Moment.of_start(system)
+            start, begun = Snapshot.of_recording(trajectory, 0), Snapshot.of_start(system)
         assert live.names == recorded.names
         assert live.joints.types == recorded.joints.types
         for field in ("fixed", "reach"):
@@ -284,7 +286,7 @@ def test_between_two_frames_bodies_go_straight_and_turn_the_shorter_way(heap: Pa
     before, after = moment_and_stage(heap, 3)[0], moment_and_stage(heap, 4)[0]
     turn = np.array([[np.cos(0.2), 0.0, 0.0, np.sin(0.2)]])  # 0.4 rad about z
     before.quaternion[:], after.quaternion[:] = quaternions.IDENTITY, -turn  # −q is the same rotation as q
-    middle = Moment.between(before, after, 0.5)
+    middle = Snapshot.between(before, after, 0.5)
     np.testing.assert_allclose(middle.position, 0.5 * (before.position + after.position))
     half = [np.cos(0.1), 0.0, 0.0, np.sin(0.1)]
     np.testing.assert_allclose(middle.quaternion, np.tile(half, (len(after.position), 1)))
@@ -298,26 +300,26 @@ def test_all_spheres_are_one_batch_and_move_with_the_frames(heap: Path) -> None:
     with web.RecordingView(heap, port=0) as view:
         view.page._ended.set()  # this test shows frames itself
         view.page._thread.join()
-        scene, look = view.page.scene, view.page.panel.look
+        scene, choice = view.page.scene, view.page.panel.choice
         meshes = [batch for batch in scene._batches if batch._spheres]
         assert [len(batch._bodies) for batch in meshes] == [8]
         sent = {}
         for frame in (0, 8):
             moment, _ = moment_and_stage(heap, frame)
-            shown = scene.show(moment, look)
+            shown = scene.show(moment, choice)
             handle = meshes[0]._handle
             np.testing.assert_array_equal(handle.batched_positions, moment.position[1:9].astype(np.float32))
             sent[frame] = np.array(handle.batched_colors)
         assert (sent[0] != sent[8]).any()  # they have become faster
         assert (shown.colours.unit, shown.colours.low) == ("m/s", 0.0)
         top = shown.colours.high
-        assert scene.show(moment_and_stage(heap, 0)[0], look).colours.high == top  # the scale does not shrink
+        assert (
+            scene.show(moment_and_stage(heap, 0)[0], choice).colours.high == top
+        )  # the scale does not shrink
         resting = moment_and_stage(heap, -1)[0]
         shown = scene.show(
             resting,
-            replace(
-                look, colour_by=ColourBy.FORCE, contact_points=True, force_arrows=True, force_chains=True
-            ),
+            replace(choice, look=Look(ColourBy.FORCE, forces=True, chains=True, contacts=True)),
         )
         assert shown.contacts == len(resting.contacts)
         assert shown.colours.unit == "N"
@@ -344,12 +346,12 @@ def test_camera_has_the_whole_run_in_sight_and_rods_are_drawn(tmp_path: Path) ->
     ns.simulate(SCENES["pendulum"].build(), 1.0, 0.01, record=str(path))
     with web.RecordingView(path, port=0) as view, ns.Trajectory(path) as trajectory:
         (pivot,) = (anchor[0] for anchor in trajectory.joints.anchor)  # at the ground
-        moment = Moment.of_recording(trajectory, 50)
+        moment = Snapshot.of_recording(trajectory, 50)
         camera = view.page.scene.camera(moment, 1.5)
         points = np.array([pivot, *(trajectory.frame(k).position[-1] for k in (0, 30, 60, 100))])
         x, y = camera.project(points, 150, 100).T
         assert np.all((x > 0.0) & (x < 150.0) & (y > 0.0) & (y < 100.0))
-        view.page.scene.show(moment, view.page.panel.look)
+        view.page.scene.show(moment, view.page.panel.choice)
         rod = view.page.scene._struts._lines.points
         np.testing.assert_allclose(rod[0], [pivot, moment.position[-1]], atol=1e-6)
 

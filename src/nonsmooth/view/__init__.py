@@ -1,4 +1,1 @@
-"""What people look at: tables for the terminal, plots, the JSON form of an answer.
-
-Every function returns what is to be shown; whoever calls it decides where it goes.
-"""
+"""What people look at: pictures and films, the browser page, and what of a run other programs get."""

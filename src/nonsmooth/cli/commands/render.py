@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nonsmooth.io import Trajectory
     from nonsmooth.view.drawing.camera import View
     from nonsmooth.view.drawing.film import Pace
-    from nonsmooth.view.drawing.picture import Look
+    from nonsmooth.view.drawing.look import Look
 
 RENDER_EXAMPLES = examples(
     ("nonsmooth render f.h5 -o end.png", "the last frame"),
@@ -177,7 +177,7 @@ def _check_choice(output: Path | None, film: Path | None, given: dict[str, float
 
 def _look(colour: str, size: str, **shown: bool) -> Look:
     from nonsmooth.view.drawing.colours import ColourBy
-    from nonsmooth.view.drawing.picture import Look
+    from nonsmooth.view.drawing.look import Look
 
     known = [each.value for each in ColourBy]
     if colour not in known:

@@ -132,7 +132,8 @@ def _paint(recording: Path, building: Building, target: Path) -> Path:
     from nonsmooth.io import Trajectory
     from nonsmooth.view.drawing.camera import View
     from nonsmooth.view.drawing.colours import ColourBy
-    from nonsmooth.view.drawing.picture import Look, Painter
+    from nonsmooth.view.drawing.look import Look
+    from nonsmooth.view.drawing.picture import Painter
 
     with Trajectory(recording) as trajectory:
         end = float(trajectory.times[-1])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from html import escape
+
+from markupsafe import Markup, escape
 
 from nonsmooth.experiments.shared.notation import INDEX, NEGATIVE, SCIENTIFIC, power_of_ten
 
@@ -13,20 +14,20 @@ _BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|(?:mm|m|ms|s|kg|g|N|J|rad|°|GB)\b)")
 _THIN, _NO_BREAK = "\u202f", "\u00a0"
 
 
-def typeset(text: str) -> str:
+def typeset(text: str) -> Markup:
     """Plain text as HTML: what is code in it (`1e-6`, `v_x`, `-3`) becomes what one prints."""
     text = _QUOTED.sub("‘\\1’", text).replace("'", "’")
-    text = escape(NEGATIVE.sub("−", text))
+    text = str(escape(NEGATIVE.sub("−", text)))
     text = SCIENTIFIC.sub(_power, text)
-    return _BEFORE_UNIT.sub(_NO_BREAK, INDEX.sub(r"\1<sub>\2</sub>", text))
+    return Markup(_BEFORE_UNIT.sub(_NO_BREAK, INDEX.sub(r"\1<sub>\2</sub>", text)))
 
 
-def number(value: float | None, digits: int = 6) -> str:
+def number(value: float | None, digits: int = 6) -> Markup:
     """A number as HTML; three digits are enough for tiny ones, which are errors. None is an empty cell."""
     if value is None:
-        return ""
+        return Markup()
     if not math.isfinite(value):
-        return "–"
+        return Markup("–")
     text = f"{value:.{digits}g}"
     if "e-" in text:
         text = f"{value:.{min(digits, 3)}g}"
@@ -34,7 +35,7 @@ def number(value: float | None, digits: int = 6) -> str:
 
 
 def percent(part: float) -> str:
-    """A relative difference with its sign, in per cent, as HTML."""
+    """A relative difference with its sign, in per cent."""
     value = 100.0 * part
     shown = f"{value:+.2g}" if abs(value) < 100.0 else f"{value:+.0f}"
     return f"{shown.replace('-', '−')}{_NO_BREAK}%"

@@ -69,15 +69,15 @@ class GltfScene:
         *,
         position: ArrayLike = (0.0, 0.0, 0.0),
         quaternion: ArrayLike = (1.0, 0.0, 0.0, 0.0),
-        scale: float = 1.0,
+        scale: ArrayLike = 1.0,
         mesh: int | None = None,
         parent: int = 0,
         extras: dict[str, Any] | None = None,
     ) -> int:
         """Add a node and return its number.
 
-        `position` (3,) in m, `quaternion` (w, x, y, z) and `scale` are relative to the parent, which is the
-        world, z up, unless it is named.
+        `position` (3,) in m, `quaternion` (w, x, y, z) and `scale`, one for all axes or (3,), are relative to
+        the parent, which is the world, z up, unless it is named.
         """
         w, x, y, z = np.asarray(quaternion, dtype=np.float64).tolist()
         node: dict[str, Any] = {
@@ -85,8 +85,8 @@ class GltfScene:
             "translation": np.asarray(position, dtype=np.float64).tolist(),
             "rotation": [x, y, z, w],
         }
-        if scale != 1.0:
-            node["scale"] = [scale] * 3
+        if np.any(np.asarray(scale) != 1.0):
+            node["scale"] = np.broadcast_to(np.asarray(scale, dtype=np.float64), 3).tolist()
         if mesh is not None:
             node["mesh"] = mesh
         if extras:

@@ -1,4 +1,4 @@
-"""Files for ParaView and other programs of VTK: surfaces and points (.vtp), and series of them (.pvd).
+"""Files for ParaView and other programs of VTK: surfaces, lines and points (.vtp), and series of them (.pvd).
 
 A .vtp file is XML with all arrays behind it in one block, compressed with zlib. Numbers are written in the
 byte order and the type that they have in memory; every array carries its unit as VTK's key UNITS_LABEL.
@@ -46,7 +46,7 @@ def write_polydata(
     points: NDArray[Any],
     arrays: list[VtkArray],
     *,
-    triangles: NDArray[Any] | None = None,
+    cells: NDArray[Any] | None = None,
     normals: NDArray[Any] | None = None,
     facts: list[VtkArray] | None = None,
 ) -> None:
@@ -56,15 +56,16 @@ def write_polydata(
         path: of the file.
         points: (n, 3) in m.
         arrays: of the points, each with n rows.
-        triangles: (t, 3) rows of the points; without them every point is a vertex of its own.
+        cells: triangles (t, 3) or lines (t, 2), rows of the points; without them every point is a vertex of
+            its own.
         normals: (n, 3) of the surface at the points, for smooth light.
         facts: arrays that belong to the whole, such as the time; of any length.
     """
     count = len(points)
-    cells = np.arange(count).reshape(count, 1) if triangles is None else np.asarray(triangles)
+    cells = np.arange(count).reshape(count, 1) if cells is None else np.asarray(cells)
     cells = cells.astype(np.int32 if count < 2**31 else np.int64, copy=False)
     ends = VtkArray("offsets", np.arange(1, len(cells) + 1) * cells.shape[1])
-    kind = "Verts" if triangles is None else "Polys"
+    kind = {1: "Verts", 2: "Lines", 3: "Polys"}[cells.shape[1]]
     counts = " ".join(
         f'NumberOf{name}="{len(cells) if name == kind else 0}"'
         for name in ("Verts", "Lines", "Strips", "Polys")

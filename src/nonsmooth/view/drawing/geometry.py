@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth.io import RecordedJoints
@@ -147,6 +147,11 @@ def skeleton_parts(joints: RecordedJoints, shapes: ShapeTable, count: int, size:
     return parts
 
 
+def stretched(joints: RecordedJoints) -> NDArray[np.bool_]:
+    """Return which joints (j,) are between two points: distances and struts."""
+    return np.array([kind in _STRETCHED for kind in joints.types], dtype=bool)
+
+
 def struts(
     joints: RecordedJoints, position: Floats, quaternion: Floats, size: float
 ) -> tuple[Floats, Floats, float]:
@@ -155,7 +160,7 @@ def struts(
     `position` (n, 3) in m and `quaternion` (n, 4) are those of the bodies, `size` (m) is the diagonal of the
     scene; the radius is in m.
     """
-    chosen = np.array([kind in _STRETCHED for kind in joints.types], dtype=bool)
+    chosen = stretched(joints)
     bodies = joints.bodies[chosen]
     places = np.concatenate([position, np.zeros((1, 3))])  # the last row is the ground, body −1
     turns = np.concatenate([quaternion, [quaternions.IDENTITY]])

@@ -54,10 +54,11 @@ class GifFile:
         codes[wrong], table = _few_colours(picture[upper:lower, left:right][wrong])
         frame = Image.fromarray(codes)
         frame.putpalette(table.tobytes())
+        # The first picture is whole: readers that look at it alone take the film for one with transparency.
+        kept = {} if self._shown is None else {"transparency": _COLOURS}
         data = GifImagePlugin.getdata(
-            frame, (left, upper), duration=10 * delay, disposal=1, transparency=_COLOURS,
-            include_color_table=True,
-        )  # fmt: skip
+            frame, (left, upper), duration=10 * delay, disposal=1, include_color_table=True, **kept
+        )
         self._file.writelines(data)
         data.clear()  # Pillow's own reference to it lives until Python looks for cycles
         if self._shown is None:

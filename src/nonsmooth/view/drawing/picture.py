@@ -10,15 +10,12 @@ Between two frames positions and velocities are interpolated linearly and orient
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from nonsmooth._support.arrays import Floats, Pixels
 from nonsmooth.errors import OptionError
-from nonsmooth.io import RecordedContacts, RecordedFrame, Trajectory
+from nonsmooth.io import Trajectory
 from nonsmooth.view.drawing.camera import Camera, View
 from nonsmooth.view.drawing.colours import (
     AT_REST,
@@ -32,9 +29,10 @@ from nonsmooth.view.drawing.colours import (
 )
 from nonsmooth.view.drawing.contact_glyphs import MARK_COLOURS, Marks
 from nonsmooth.view.drawing.geometry import Part, half_space_parts, parts_of, reach_of, skeleton_parts, struts
-from nonsmooth.view.drawing.interpolate_frames import between
 from nonsmooth.view.drawing.legend import AIR, Key, annotate, free_edges
+from nonsmooth.view.drawing.look import Look
 from nonsmooth.view.drawing.raster import PLANE_COLOUR, Assembly, Canvas, Layer, Palette, Solids, paled, rods
+from nonsmooth.view.drawing.snapshot import Snapshot
 from nonsmooth.view.drawing.visible_bounds import bounds_of, outline
 
 _GLASS_OPACITY = 0.22
@@ -42,44 +40,6 @@ _HIDING = 0.03
 """A fixed body is drawn as glass if it hides this part of the pixels of movable bodies."""
 _SAMPLES = 24
 """Times of a film that camera and scales are chosen from."""
-
-
-@dataclass(frozen=True)
-class Look:
-    """What a picture shows.
-
-    Args:
-        colour: what colours of bodies say.
-        forces: arrows of the contact forces.
-        chains: lines between bodies that touch, thick where the normal force is large.
-        contacts: a dot at every contact, coloured by what it does.
-        width: in pixels.
-        height: in pixels.
-    """
-
-    colour: ColourBy = ColourBy.SPEED
-    forces: bool = False
-    chains: bool = False
-    contacts: bool = False
-    width: int = 1280
-    height: int = 720
-
-    def __post_init__(self) -> None:
-        for name, value in (("width", self.width), ("height", self.height)):
-            if not 16 <= value <= 16384:
-                raise OptionError(f"{name} of a picture is {value}: give 16 to 16384 pixels")
-
-    @property
-    def overlay(self) -> bool:
-        """Whether bodies are drawn faintly, with forces or contacts over them."""
-        return self.forces or self.chains or self.contacts
-
-
-class Moment(NamedTuple):
-    """A run at one time; contacts are None where they were not recorded."""
-
-    frame: RecordedFrame
-    contacts: RecordedContacts | None
 
 
 class Painter:
@@ -110,7 +70,7 @@ class Painter:
         self._check_recorded()
         samples = self._choose_samples(times)
         parts = self._parts(samples)
-        poses = [_pose(moment.frame) for moment in samples]
+        poses = [(snapshot.position, snapshot.quaternion) for snapshot in samples]
         centres, radii = outline(parts, poses, self._fixed, self._reach)
         self._lowest = np.min(centres - radii[:, None], axis=0)
         self._highest = np.max(centres + radii[:, None], axis=0)
@@ -123,9 +83,9 @@ class Painter:
 
     def paint(self, time: float) -> Pixels:
         """Return the picture (height, width, 3) of the run at a time in s: red, green, blue."""
-        moment = self.moment(time)
-        colours = self._colours(moment)
-        position, quaternion = _pose(moment.frame)
+        snapshot = self.snapshot(time)
+        colours = self._colours(snapshot)
+        position, quaternion = snapshot.position, snapshot.quaternion
         canvas = Canvas(self.camera, self.look.width, self.look.height, self._centre, self._diagonal)
         movable = Solids.joined(
             [self._movable.placed(position, quaternion), self._struts(position, quaternion)]
@@ -149,15 +109,15 @@ class Painter:
             glass.owner[glass.nearness < base.nearness] = -1
             layers.append((canvas.shaded(glass, palette), _GLASS_OPACITY))
         keys: list[Key] = []
-        if self.look.overlay and moment.contacts is not None:
-            keys = self._marks.keys(self._pixels(self.camera), moment.contacts)
+        if self.look.overlay and snapshot.contacts is not None:
+            keys = self._marks.keys(self._pixels(self.camera), snapshot.contacts)
             over = canvas.layer()
-            canvas.draw(over, self._marks.solids(moment.contacts, position))
+            canvas.draw(over, self._marks.solids(snapshot.contacts, position))
             layers.append((canvas.shaded(over, palette, shadows=False), 1.0))
         ramp = paled(scale_colours()) if self.look.overlay else scale_colours()
-        return annotate(canvas.finished(layers), moment.frame.time, colours, keys, ramp)
+        return annotate(canvas.finished(layers), snapshot.frame.time, colours, keys, ramp)
 
-    def moment(self, time: float) -> Moment:
+    def snapshot(self, time: float) -> Snapshot:
         """Return the run at a time in s within the recording, between frames by interpolation."""
         self._check_time(time)
         times = self._times
@@ -165,12 +125,10 @@ class Painter:
         before = max(after - 1, 0)
         gap = times[after] - times[before]
         share = float(np.clip((time - times[before]) / gap, 0.0, 1.0)) if gap > 0.0 else 1.0
-        nearest = after if share >= 0.5 else before
-        contacts = self._trajectory.contacts(nearest) if "contacts" in self._trajectory.fields else None
         if share in (0.0, 1.0):
-            return Moment(self._trajectory.frame(nearest), contacts)
-        first, second = self._trajectory.frame(before), self._trajectory.frame(after)
-        return Moment(between(first, second, share), contacts)
+            return Snapshot.of_recording(self._trajectory, after if share else before)
+        first, second = (Snapshot.of_recording(self._trajectory, number) for number in (before, after))
+        return Snapshot.between(first, second, share, recorded=second if share >= 0.5 else first)
 
     # ---- once, for all pictures ---------------------------------------------------------------------
 
@@ -196,41 +154,43 @@ class Painter:
                 f"it was recorded from {first:g} s to {last:g} s"
             )
 
-    def _choose_samples(self, times: ArrayLike) -> list[Moment]:
-        """Moments that camera and scales are chosen from."""
+    def _choose_samples(self, times: ArrayLike) -> list[Snapshot]:
+        """Snapshots that camera and scales are chosen from."""
         wanted = np.asarray(times, dtype=np.float64).reshape(-1)
         if not wanted.size:
             raise OptionError("a picture needs a time: give at least one")
         for time in (wanted.min(), wanted.max()):
             self._check_time(float(time))
         chosen = np.linspace(0, wanted.size - 1, min(wanted.size, _SAMPLES)).round().astype(int)
-        return [self.moment(float(wanted[at])) for at in chosen]
+        return [self.snapshot(float(wanted[at])) for at in chosen]
 
-    def _parts(self, samples: list[Moment]) -> list[Part]:
+    def _parts(self, samples: list[Snapshot]) -> list[Part]:
         """All that is drawn of bodies but half-spaces."""
         trajectory = self._trajectory
-        boxes = [bounds_of(_pose(moment.frame)[0], self._fixed, self._reach) for moment in samples]
+        boxes = [bounds_of(snapshot.position, self._fixed, self._reach) for snapshot in samples]
         lowest, highest = (np.array(corner) for corner in zip(*boxes, strict=True))
         size = float(np.linalg.norm(highest.max(axis=0) - lowest.min(axis=0)))
         parts = [part for part in parts_of(trajectory.shapes, size) if not part.half_space]
         return parts + skeleton_parts(trajectory.joints, trajectory.shapes, len(self._fixed), size)
 
-    def _set_scales(self, samples: list[Moment]) -> None:
+    def _set_scales(self, samples: list[Snapshot]) -> None:
         """Ends of the scales of colours and forces."""
         self._scale_top: float | None = None
         if self.look.colour is not ColourBy.BODY:
             values = [
-                body_values(self.look.colour, moment.frame, moment.contacts, len(self._fixed))[~self._fixed]
-                for moment in samples
+                body_values(self.look.colour, snapshot.frame, snapshot.contacts, len(self._fixed))[
+                    ~self._fixed
+                ]
+                for snapshot in samples
             ]
             least = AT_REST * self._diagonal if self.look.colour is ColourBy.SPEED else 0.0
             self._scale_top = scale_top(np.concatenate(values), least)
-        contacts = [moment.contacts for moment in samples if moment.contacts is not None]
+        contacts = [snapshot.contacts for snapshot in samples if snapshot.contacts is not None]
         shown = frozenset(name for name in ("forces", "chains", "contacts") if getattr(self.look, name))
         owner = len(self._fixed) + 1
         self._marks = Marks(self._trajectory, contacts, self._reach, self._diagonal, shown, owner)
 
-    def _framing(self, centres: Floats, radii: Floats, view: View | None, first: Moment) -> Camera:
+    def _framing(self, centres: Floats, radii: Floats, view: View | None, first: Snapshot) -> Camera:
         """A camera from which balls (k, 3) and (k,) in m fill what the legends leave of the picture."""
         width, height = self.look.width, self.look.height
         # How long the arrow in the legend is depends on the camera: from nearer than in the end it is longer.
@@ -243,15 +203,15 @@ class Painter:
         """Pixels of a m in the middle of the scene."""
         return camera.focal_length(self.look.height) / float(camera.in_sight(self._centre)[2])
 
-    def _colours(self, moment: Moment) -> Colours:
+    def _colours(self, snapshot: Snapshot) -> Colours:
         return body_colours(
-            self.look.colour, moment.frame, moment.contacts, self._fixed, high=self._scale_top
+            self.look.colour, snapshot.frame, snapshot.contacts, self._fixed, high=self._scale_top
         )
 
-    def _assemble(self, parts: list[Part], first: Moment) -> None:
+    def _assemble(self, parts: list[Part], first: Snapshot) -> None:
         """Sort what is drawn: what can move, what is fixed, and half-spaces."""
         count = len(self._fixed)
-        position, quaternion = _pose(first.frame)
+        position, quaternion = first.position, first.quaternion
         # Fixed bodies cannot hide anything where nothing can move.
         loose = ~self._fixed | bool(self._fixed.all())
 
@@ -313,9 +273,3 @@ def _facing(solids: Solids, camera: Camera) -> Solids:
     sight = solids.corners[:, 0] - np.array(camera.eye)
     facing = np.einsum("ij,ij->i", sight, solids.normals[:, 0]) < 0.0
     return solids.where(np.ones(len(solids.radii), dtype=bool), facing)
-
-
-def _pose(frame: RecordedFrame) -> tuple[Floats, Floats]:
-    assert frame.position is not None
-    assert frame.quaternion is not None
-    return frame.position, frame.quaternion

@@ -1,17 +1,19 @@
-"""One frame of a recorded run as a glTF file: a node per body, and one geometry per distinct shape."""
+"""One frame of a recorded run as a glTF file: nodes for bodies and rods, one geometry per distinct shape."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from nonsmooth.io.exports.gltf import Colour, GltfScene
 from nonsmooth.io.runs.trajectory import Trajectory
+from nonsmooth.model import quaternions
+from nonsmooth.model.shapes.surfaces import cylinder_mesh
 from nonsmooth.view.drawing.colours import JOINT_COLOUR, ColourBy, body_colours
-from nonsmooth.view.drawing.geometry import Part
+from nonsmooth.view.drawing.geometry import Part, stretched, struts
 from nonsmooth.view.exports.surfaces import drawn_parts, pose, shaded_mesh, shaded_sphere
-
-"""Of joints, which are no bodies."""
 
 
 def export_gltf(
@@ -49,6 +51,21 @@ def export_gltf(
         for at, part in enumerate([] if alone else own):
             offset = part.offset if part.radius else (0.0, 0.0, 0.0)  # a mesh's is in its vertices
             scene.add_node(f"{name}, shape {at}", parent=node, position=offset, **shown(part))
+    start, end, radius = struts(trajectory.joints, position, quaternion, drawn.size)
+    rod = Part(-1, 0.0, *cylinder_mesh(1.0, 0.5), np.zeros(3), smooth=True)
+    joint_names = {joint: name for name, joint in trajectory.joints.names.items()}
+    for joint, tail, head in zip(
+        np.flatnonzero(stretched(trajectory.joints)).tolist(), start, end, strict=True
+    ):
+        length = float(np.linalg.norm(head - tail))
+        if length > 0.0:
+            scene.add_node(
+                joint_names.get(joint, f"joint {joint}"),
+                position=0.5 * (tail + head),
+                quaternion=quaternions.between((0.0, 0.0, 1.0), head - tail),
+                extras={"joint": joint},
+                **shapes.shown(rod, JOINT_COLOUR) | {"scale": (radius, radius, length)},
+            )
     scene.write(path)
 
 

@@ -69,6 +69,8 @@ class Drawn(NamedTuple):
     """What is to be seen of half-spaces."""
     mechanism: list[Part]
     """Joints, and bars for bodies that have no shape."""
+    size: float
+    """Diagonal in m of the box that the bodies need."""
 
 
 def drawn_parts(trajectory: Trajectory, frames: list[int]) -> Drawn:
@@ -84,7 +86,7 @@ def drawn_parts(trajectory: Trajectory, frames: list[int]) -> Drawn:
         for part in half_space_parts(shapes, position, quaternion, lowest, highest)
         if len((cut := _cut(part, position, quaternion, lowest - rim, highest + rim)).vertices) >= 3
     ]
-    return Drawn(solids, planes, skeleton_parts(joints, shapes, len(bodies.mass), size))
+    return Drawn(solids, planes, skeleton_parts(joints, shapes, len(bodies.mass), size), size)
 
 
 def pose(frame: RecordedFrame, trajectory: Trajectory) -> tuple[Floats, Floats]:

@@ -4,6 +4,7 @@ DIR/bodies.pvd     points at the centres of mass, with the quantities of the bod
 DIR/surfaces.pvd   triangles of all shapes where they are
 DIR/contacts.pvd   points of the contacts, with their forces
 DIR/joints.pvd     points of the joints, with their forces and torques
+DIR/rods.pvd       lines along the joints between two points, with the same
 DIR/frames/        what the series name: bodies_000000.vtp, …
 """
 
@@ -23,11 +24,12 @@ from nonsmooth.errors import OptionError
 from nonsmooth.io.exports.selection import Selection
 from nonsmooth.io.exports.vtk import PvdSeries, VtkArray, write_polydata
 from nonsmooth.io.runs.trajectory import Trajectory
+from nonsmooth.view.drawing.geometry import stretched
 from nonsmooth.view.exports.quantities import FrameQuantities, Quantities, Quantity, positions
 from nonsmooth.view.exports.surfaces import Surfaces, drawn_parts, pose
 
 _SURFACES = ("surfaces", "planes", "mechanism")
-_SERIES = ("bodies", *_SURFACES, "contacts", "joints")
+_SERIES = ("bodies", *_SURFACES, "contacts", "joints", "rods")
 
 
 class SurfaceChoice(StrEnum):
@@ -87,6 +89,8 @@ class _FrameWriter:
         present = {"bodies", *self._surfaces, *trajectory.fields}
         if len(trajectory.joints) and "quaternion" in trajectory.fields:  # else nobody knows where they are
             present.add("joints")
+            self._stretched = stretched(trajectory.joints)
+            present |= {"rods"} if self._stretched.any() else set()
         self.names = [name for name in _SERIES if name in present]
 
     def write(self, number: int) -> tuple[float, dict[str, str]]:
@@ -100,6 +104,8 @@ class _FrameWriter:
         if "joints" in files:
             assert found.joints is not None
             self._points(files["joints"], found, found.joints, "point")
+            if "rods" in files:
+                self._rods(files["rods"], found, found.joints)
         for name, surfaces in self._surfaces.items():
             self._triangles(files[name], found, surfaces)
         return found.frame.time, files
@@ -110,6 +116,23 @@ class _FrameWriter:
         assert not isinstance(points, list)
         arrays = [VtkArray(q.name, q.values, q.unit) for q in quantities if q.name != place]
         write_polydata(self._folder / file, points, arrays, facts=self._facts(found, quantities))
+
+    def _rods(self, file: str, found: FrameQuantities, quantities: list[Quantity]) -> None:
+        """Write the lines of joints between two points; both ends have the quantities of the joint."""
+        rows = np.repeat(np.flatnonzero(self._stretched), 2)
+        values = {q.name: q.values for q in quantities}
+        points = np.where(np.arange(len(rows))[:, None] % 2, values["point"][rows], values["point_a"][rows])
+        arrays = [
+            VtkArray(
+                q.name,
+                [q.values[row] for row in rows] if isinstance(q.values, list) else q.values[rows],
+                q.unit,
+            )
+            for q in quantities
+            if q.name not in ("point", "point_a", "axis")
+        ]
+        lines = np.arange(len(rows)).reshape(-1, 2)
+        write_polydata(self._folder / file, points, arrays, cells=lines, facts=self._facts(found, quantities))
 
     def _triangles(self, file: str, found: FrameQuantities, surfaces: Surfaces) -> None:
         """Write triangles; single precision is what screens can show."""
@@ -122,7 +145,7 @@ class _FrameWriter:
             self._folder / file,
             _single(vertices),
             arrays,
-            triangles=surfaces.mesh.faces,
+            cells=surfaces.mesh.faces,
             normals=_single(normals),
             facts=self._facts(found, []),
         )

@@ -15,9 +15,10 @@ from nonsmooth.model import quaternions
 from nonsmooth.model.shapes.surfaces import sphere_mesh
 from nonsmooth.view.drawing.colours import JOINT_COLOUR
 from nonsmooth.view.drawing.geometry import Part, struts
+from nonsmooth.view.drawing.snapshot import Snapshot
+from nonsmooth.view.web.choice import Choice, linear
 from nonsmooth.view.web.lines import edge_mesh
-from nonsmooth.view.web.look import Look, linear
-from nonsmooth.view.web.stage import Moment, Stage
+from nonsmooth.view.web.stage import Stage
 
 _EDGE_COLOUR = (140, 146, 156)
 _FINENESS = ((300, 3), (3_000, 2), (100_000, 1))
@@ -43,11 +44,11 @@ class Batch:
         offsets = np.array([part.offset for part in parts])
         self._offsets = offsets if self._spheres and offsets.any() else None
 
-    def show(self, position: Floats, quaternion: Floats, rgb: Pixels, look: Look) -> None:
+    def show(self, position: Floats, quaternion: Floats, rgb: Pixels, choice: Choice) -> None:
         """Move and colour the instances; what has not changed is not sent."""
         if self._joints:
-            self._handle.visible = look.joints
-            if not look.joints:
+            self._handle.visible = choice.joints
+            if not choice.joints:
                 return
         place = position[self._bodies]
         if self._offsets is not None:
@@ -58,9 +59,9 @@ class Batch:
                 if not self._spheres:  # nobody sees a sphere turn
                     handle.batched_wxyzs = quaternion[self._bodies].astype(np.float32)
         self._handle.batched_colors = rgb[np.full_like(self._bodies, -1) if self._joints else self._bodies]
-        opacity = 1.0 if self._joints else look.fixed_opacity if self._fixed else look.opacity
+        opacity = 1.0 if self._joints else choice.fixed_opacity if self._fixed else choice.opacity
         self._handle.opacity = None if opacity >= 1.0 else opacity
-        chosen = self._bodies == look.selected  # nothing equals None
+        chosen = self._bodies == choice.selected  # nothing equals None
         glass = opacity < 1.0 and bool(np.any(chosen))
         # These are multiplied with the opacity of all: the selected body stays solid.
         shares = np.where(chosen, 1.0 / opacity, 1.0).astype(np.float32) if glass else None
@@ -121,11 +122,11 @@ class Struts:
                 "/struts", nowhere, JOINT_COLOUR, thickness=2.0 * radius
             )
 
-    def show(self, moment: Moment, look: Look) -> None:
+    def show(self, snapshot: Snapshot, choice: Choice) -> None:
         """Put the lines between the points of their bodies."""
         if self._lines is None:
             return
-        self._lines.visible = look.joints
-        if look.joints:
-            start, end, _ = struts(self._stage.joints, moment.position, moment.quaternion, self._size)
+        self._lines.visible = choice.joints
+        if choice.joints:
+            start, end, _ = struts(self._stage.joints, snapshot.position, snapshot.quaternion, self._size)
             self._lines.points = np.stack([start, end], axis=1).astype(np.float32)

@@ -12,12 +12,13 @@ import viser
 from nonsmooth._support.arrays import Floats
 from nonsmooth.model.system import System
 from nonsmooth.stepping.frame import Frame
-from nonsmooth.view.web.page import FRAME_RATE, Page, View
-from nonsmooth.view.web.stage import Moment, Stage
+from nonsmooth.view.drawing.snapshot import Snapshot
+from nonsmooth.view.web.page import FRAME_RATE, Page, WebView
+from nonsmooth.view.web.stage import Stage
 from nonsmooth.view.web.state import GrowingCurve, Throttle
 
 
-class LiveView(View):
+class LiveView(WebView):
     """Shows a run while it is computed; give `observe` and `stopped` to `simulate`.
 
     Args:
@@ -30,12 +31,12 @@ class LiveView(View):
     def __init__(
         self, title: str, system: System, *, host: str | None = None, port: int | None = None
     ) -> None:
-        start = Moment.of_start(system)
+        start = Snapshot.of_start(system)
         self.page = Page(title, Stage.of_system(system), [start], host, port)
         self.stop_asked = False
         """Whether Stop was pressed."""
         self._latest = start
-        self._shown: Moment | None = None
+        self._shown: Snapshot | None = None
         self._last_step: Frame | None = None
         self._due = Throttle(FRAME_RATE)
         self._residual, self._energy = GrowingCurve(), GrowingCurve()
@@ -84,7 +85,7 @@ class LiveView(View):
         self._residual.append(frame.time, frame.residual)
         self._energy.append(frame.time, frame.numbers.get("kinetic_energy", math.nan))
         if self._due.due(time.monotonic()):
-            self._latest = Moment.of_step(frame)
+            self._latest = Snapshot.of_step(frame)
 
     def stopped(self, frame: Frame) -> bool:
         """Wait as `hold` does, and tell whether Stop was pressed."""
@@ -103,7 +104,7 @@ class LiveView(View):
     def _show_last_step(self) -> None:
         """Copy the state as it is now; no step may be under way."""
         if self._last_step is not None:
-            self._latest = Moment.of_step(self._last_step)
+            self._latest = Snapshot.of_step(self._last_step)
 
     def _pause_or_go_on(self) -> None:
         paused = self._go_on.is_set()
@@ -124,12 +125,12 @@ class LiveView(View):
         self._go_on.set()
 
     def _tick(self, changed: bool) -> None:
-        moment = self._latest
-        if moment is self._shown and not changed:
+        snapshot = self._latest
+        if snapshot is self._shown and not changed:
             return
         state = "ended" if self._ended else "running" if self._go_on.is_set() else "paused"
         self.page.panel.set_curves(self._residual, self._energy)
-        self.page.show(moment, f"step {moment.frame.index}, {state}")
+        self.page.show(snapshot, f"step {snapshot.frame.index}, {state}")
         if state != "running":
-            self.page.panel.plot(moment.time)
-        self._shown = moment
+            self.page.panel.plot(snapshot.time)
+        self._shown = snapshot

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from nonsmooth._support.arrays import Floats
 from nonsmooth.view.drawing.colours import CONTACT_COLOURS, contact_friction, contact_states
 from nonsmooth.view.drawing.contact_forces import FORCE_COLOUR, LEAST_ARROW, chain_ends, force_on_movable
-from nonsmooth.view.web.look import Look, linear
-from nonsmooth.view.web.stage import Moment, Stage
+from nonsmooth.view.drawing.snapshot import Snapshot
+from nonsmooth.view.web.choice import Choice, linear
+from nonsmooth.view.web.stage import Stage
 from nonsmooth.view.web.state import CHAIN_CLASSES, ForceScale, chain_class
 
 CHAIN_COLOURS = ((244, 190, 110), (240, 150, 70), (222, 100, 55), (190, 55, 60), (140, 20, 60))
@@ -41,23 +42,23 @@ class ContactMarks:
             for k in range(CHAIN_CLASSES)
         ]  # fmt: skip
 
-    def show(self, stage: Stage, moment: Moment, look: Look, scale: ForceScale, arrow: float) -> None:
+    def show(self, stage: Stage, snapshot: Snapshot, choice: Choice, scale: ForceScale, arrow: float) -> None:
         """Show what is wanted; an arrow of the force `scale.top` has the length `arrow`."""
-        contacts = moment.contacts if look.marks else None
+        contacts = snapshot.contacts if choice.look.overlay else None
         some = contacts is not None and len(contacts) > 0
-        self._points.visible = some and look.contact_points
-        self._arrows.visible = some and look.force_arrows
-        if contacts is None or not some or not look.force_chains:
+        self._points.visible = some and choice.look.contacts
+        self._arrows.visible = some and choice.look.forces
+        if contacts is None or not some or not choice.look.chains:
             for chain in self._chains:
                 chain.visible = False
         if contacts is None or not some:
             return
-        if look.contact_points:
+        if choice.look.contacts:
             states = contact_states(contacts, contact_friction(contacts, stage.shapes, stage.pairs))
             palette = np.array([CONTACT_COLOURS[state] for state in sorted(CONTACT_COLOURS)], dtype=np.uint8)
             self._points.points = contacts.point.astype(np.float32)
             self._points.colors = palette[states]
-        if look.force_arrows:
+        if choice.look.forces:
             force = force_on_movable(contacts, stage.fixed)
             size = np.linalg.norm(force, axis=1)
             pushing = size > LEAST_ARROW * scale.top
@@ -65,9 +66,9 @@ class ContactMarks:
             self._arrows.batched_wxyzs = along(force[pushing] / size[pushing, None]).astype(np.float32)
             self._arrows.batched_scales = (arrow * size[pushing] / scale.top).astype(np.float32)
             self._arrows.visible = bool(pushing.any())
-        if look.force_chains:
+        if choice.look.chains:
             classes = chain_class(np.einsum("ij,ij->i", contacts.force, contacts.normal), scale.top)
-            lines = chain_ends(contacts, stage.fixed, moment.position).astype(np.float32)
+            lines = chain_ends(contacts, stage.fixed, snapshot.position).astype(np.float32)
             for k, chain in enumerate(self._chains):
                 here = classes == k
                 chain.visible = bool(here.any())

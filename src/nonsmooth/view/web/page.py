@@ -16,9 +16,10 @@ import numpy as np
 import viser
 
 from nonsmooth.errors import OptionError
+from nonsmooth.view.drawing.snapshot import Snapshot
 from nonsmooth.view.web.panel import Panel, status_line
 from nonsmooth.view.web.scene import OPENING, Scene3D
-from nonsmooth.view.web.stage import Moment, Stage
+from nonsmooth.view.web.stage import Stage
 from nonsmooth.view.web.state import Throttle
 
 DEFAULT_HOST = "127.0.0.1"
@@ -85,7 +86,7 @@ class Page:
     """A page with a scene and a panel, kept up to date by a thread of its own."""
 
     def __init__(
-        self, title: str, stage: Stage, samples: Sequence[Moment], host: str | None, port: int | None
+        self, title: str, stage: Stage, samples: Sequence[Snapshot], host: str | None, port: int | None
     ) -> None:
         self.server = _start_server(host, port)
         gui = self.server.gui
@@ -94,16 +95,16 @@ class Page:
         self.controls = gui.add_folder("Run")
         self._changed = threading.Event()
         self.scene = Scene3D(self.server, stage, samples)
-        self.moment = samples[0]
+        self.snapshot = samples[0]
         """What is seen."""
         self.redraw = self._changed.set
-        """Have the present moment shown again, with what has been changed."""
+        """Have the present snapshot shown again, with what has been changed."""
         self.panel = Panel(self.server, stage, self.scene.encloses, self.redraw)
         self._plots_due = Throttle(_PLOT_RATE)
         self.opened = threading.Event()
         """Set once the page is open in a browser."""
         self.server.on_client_connect(self._open)
-        self._place_camera(self.moment)
+        self._place_camera(self.snapshot)
         self.server.scene.on_click()(self._click)
         self._ended = threading.Event()
         self._fault: BaseException | None = None
@@ -130,14 +131,14 @@ class Page:
         self._tick = tick
         self._thread.start()
 
-    def show(self, moment: Moment, words: str) -> None:
-        """Show a moment; above the controls stand its time and a few words about it."""
-        self.moment = moment
-        shown = self.scene.show(moment, self.panel.look)
-        self.panel.update(moment, shown)
-        self._status.content = status_line(moment.time, words)
+    def show(self, snapshot: Snapshot, words: str) -> None:
+        """Show a snapshot; above the controls stand its time and a few words about it."""
+        self.snapshot = snapshot
+        shown = self.scene.show(snapshot, self.panel.choice)
+        self.panel.update(snapshot, shown)
+        self._status.content = status_line(snapshot.time, words)
         if self._plots_due.due(time.monotonic()):
-            self.panel.plot(moment.time)
+            self.panel.plot(snapshot.time)
 
     def wait(self, seconds: float) -> None:
         """Wait; raise what went wrong in the page's thread, if anything did."""
@@ -180,9 +181,9 @@ class Page:
         fit(client.camera)
         self.opened.set()
 
-    def _place_camera(self, moment: Moment) -> None:
+    def _place_camera(self, snapshot: Snapshot) -> None:
         """Have every page begin with all movable bodies in sight."""
-        camera, best = self.server.initial_camera, self.scene.camera(moment, _ASPECT)
+        camera, best = self.server.initial_camera, self.scene.camera(snapshot, _ASPECT)
         camera.fov = OPENING
         camera.look_at = best.target
         camera.position = best.eye
@@ -190,7 +191,7 @@ class Page:
 
     def _look_at_all(self, client: viser.ClientHandle | None) -> None:
         if client is not None:
-            best = self.scene.camera(self.moment, client.camera.aspect)
+            best = self.scene.camera(self.snapshot, client.camera.aspect)
             with client.atomic():
                 client.camera.up_direction = (0.0, 0.0, 1.0)
                 client.camera.position = best.eye
@@ -198,10 +199,10 @@ class Page:
 
     def _click(self, event: viser.SceneClickEvent) -> None:
         origin, direction = np.array(event.ray_origin), np.array(event.ray_direction)
-        self.panel.select(self.scene.pick(self.moment, origin, direction))
+        self.panel.select(self.scene.pick(self.snapshot, origin, direction))
 
 
-class View:
+class WebView:
     """What both viewers share: an address, waiting, and an end."""
 
     page: Page

@@ -26,11 +26,13 @@ from nonsmooth.view.drawing.colours import (
     scale_colours,
 )
 from nonsmooth.view.drawing.contact_forces import FORCE_COLOUR, LEAST_CHAIN
-from nonsmooth.view.web.look import Look
+from nonsmooth.view.drawing.look import Look
+from nonsmooth.view.drawing.snapshot import Snapshot
+from nonsmooth.view.web.choice import Choice
 from nonsmooth.view.web.marks import CHAIN_COLOURS
 from nonsmooth.view.web.plots import small_plot
 from nonsmooth.view.web.scene import Shown
-from nonsmooth.view.web.stage import Moment, Stage
+from nonsmooth.view.web.stage import Stage
 from nonsmooth.view.web.state import CHAIN_CLASSES, GrowingCurve
 
 _COLOUR_NAMES = {ColourBy.SPEED: "speed", ColourBy.FORCE: "contact force", ColourBy.BODY: "body"}
@@ -49,7 +51,7 @@ class Panel:
         self._stage = stage
         self._changed = changed
         self._lock = threading.Lock()  # viser calls from several threads
-        self.look = Look(fixed_opacity=_GLASS if encloses else 1.0)
+        self.choice = Choice(fixed_opacity=_GLASS if encloses else 1.0)
         """What is to be seen."""
         gui = server.gui
         solid = stage.shapes.body[stage.shapes.kind != kinds.HALF_SPACE]
@@ -61,7 +63,7 @@ class Panel:
             self._colour_legend = gui.add_html("")
             self._opacity = gui.add_slider("Opacity", 0.05, 1.0, 0.05, 1.0, hint="Of movable bodies")
             self._fixed_opacity = gui.add_slider(
-                "… if fixed", 0.05, 1.0, 0.05, self.look.fixed_opacity, visible=has_fixed,
+                "… if fixed", 0.05, 1.0, 0.05, self.choice.fixed_opacity, visible=has_fixed,
                 hint="Of fixed bodies such as containers",
             )  # fmt: skip
         with gui.add_folder("Show"):
@@ -98,20 +100,20 @@ class Panel:
     def select(self, body: int | None) -> None:
         """Select a body, or none."""
         with self._lock:
-            self.look = replace(self.look, selected=body)
+            self.choice = replace(self.choice, selected=body)
         self._unselect.visible = body is not None
         if body is None:
             self._selected.content = _small("Click a body to see its numbers.")
         self._changed()
 
-    def update(self, moment: Moment, shown: Shown) -> None:
+    def update(self, snapshot: Snapshot, shown: Shown) -> None:
         """Say in legends and numbers what is seen now."""
-        self._colour_legend.content = _colour_legend(self.look.colour_by, shown.colours)
-        legend = _force_legend(self.look, shown)
+        self._colour_legend.content = _colour_legend(self.choice.look.colour, shown.colours)
+        legend = _force_legend(self.choice, shown)
         self._force_legend.content = legend
         self._force_legend.visible = bool(legend)
-        if self.look.selected is not None:
-            self._selected.content = body_numbers(self._stage, moment.recorded, self.look.selected)
+        if self.choice.selected is not None:
+            self._selected.content = body_numbers(self._stage, snapshot.recorded, self.choice.selected)
 
     def _connect(self) -> None:
         for control in (
@@ -130,15 +132,17 @@ class Panel:
 
     def _read_controls(self) -> None:
         marks = self._points.value or self._arrows.value or self._chains.value
-        if marks != self.look.marks:  # marks lie inside bodies
+        if marks != self.choice.look.overlay:  # marks lie inside bodies
             self._opacity.value = _SEE_THROUGH if marks else 1.0  # type: ignore[misc]
         self._length.visible = self._arrows.value
-        self.look = replace(
-            self.look,
-            colour_by=next(by for by, name in _COLOUR_NAMES.items() if name == self._colour.value),
-            contact_points=self._points.value,
-            force_arrows=self._arrows.value,
-            force_chains=self._chains.value,
+        self.choice = replace(
+            self.choice,
+            look=Look(
+                next(by for by, name in _COLOUR_NAMES.items() if name == self._colour.value),
+                forces=self._arrows.value,
+                chains=self._chains.value,
+                contacts=self._points.value,
+            ),
             joints=self._joints.value,
             body_axes=self._axes.value,
             opacity=self._opacity.value,
@@ -181,21 +185,21 @@ def _colour_legend(wanted: ColourBy, colours: Colours) -> str:
     return _small(f"{escape(colours.label)}{bar}{ends}</div>")
 
 
-def _force_legend(look: Look, shown: Shown) -> str:
+def _force_legend(choice: Choice, shown: Shown) -> str:
     """What points, arrows and chains mean, with forces in N."""
-    if not look.marks:
+    if not choice.look.overlay:
         return ""
     if shown.contacts is None:
         return _small("Contacts were not recorded.")
     lines = [f"{shown.contacts} contacts"]
-    if look.contact_points:
+    if choice.look.contacts:
         lines += [_swatch(CONTACT_COLOURS[state], state.name.lower()) for state in ContactState]
     top = shown.forces.top
-    if look.force_arrows and top > 0.0:
+    if choice.look.forces and top > 0.0:
         lines.append(
             _swatch(FORCE_COLOUR, f"{number_text(shown.arrow_length)} m long: {number_text(top)} N", "0.25em")
         )
-    if look.force_chains and top > 0.0:
+    if choice.look.chains and top > 0.0:
         for k in range(CHAIN_CLASSES):
             low, high = top * max(k / CHAIN_CLASSES, LEAST_CHAIN), top * (k + 1) / CHAIN_CLASSES
             last = k == CHAIN_CLASSES - 1
@@ -206,24 +210,27 @@ def _force_legend(look: Look, shown: Shown) -> str:
     return _small("<br>".join(lines))
 
 
-def body_numbers(stage: Stage, moment: Moment, body: int) -> str:
+def body_numbers(stage: Stage, snapshot: Snapshot, body: int) -> str:
     """Name, place, velocity and contact forces of a body as HTML."""
 
     def three(vector: Floats) -> str:
         return ", ".join(f"{number:.4g}" for number in vector)
 
-    rows = [("body", f"<b>{escape(stage.name(body))}</b>"), ("position", f"{three(moment.position[body])} m")]
-    velocity = moment.frame.linear_velocity
+    rows = [
+        ("body", f"<b>{escape(stage.name(body))}</b>"),
+        ("position", f"{three(snapshot.position[body])} m"),
+    ]
+    velocity = snapshot.frame.linear_velocity
     if velocity is not None:
         rows.append(("velocity", f"{three(velocity[body])} m/s"))
         rows.append(("speed", f"{np.linalg.norm(velocity[body]):.4g} m/s"))
-    contacts = moment.contacts
+    contacts = snapshot.contacts
     if contacts is not None:
         force = contacts.force
         net = force[contacts.bodies[:, 1] == body].sum(axis=0) - force[contacts.bodies[:, 0] == body].sum(
             axis=0
         )
-        total = body_values(ColourBy.FORCE, moment.frame, contacts, stage.count)[body]
+        total = body_values(ColourBy.FORCE, snapshot.frame, contacts, stage.count)[body]
         touching = int(np.sum(contacts.bodies == body))
         rows.append(("contacts", f"{touching}, their forces:"))
         rows.append(("net force", f"{three(net)} N"))

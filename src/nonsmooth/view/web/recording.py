@@ -13,8 +13,9 @@ import viser
 
 from nonsmooth.errors import FileFormatError
 from nonsmooth.io.runs.trajectory import Trajectory
-from nonsmooth.view.web.page import Page, View
-from nonsmooth.view.web.stage import Moment, Stage
+from nonsmooth.view.drawing.snapshot import Snapshot
+from nonsmooth.view.web.page import Page, WebView
+from nonsmooth.view.web.stage import Stage
 from nonsmooth.view.web.state import SPEEDS, GrowingCurve, Playback, Throttle
 
 _REFRESH_RATE = 1.0
@@ -25,7 +26,7 @@ _SAMPLES = 12
 """Frames that the camera is chosen from."""
 
 
-class RecordingView(View):
+class RecordingView(WebView):
     """Plays a recorded run; frames are read one by one, when they are to be seen.
 
     Args:
@@ -44,13 +45,13 @@ class RecordingView(View):
             self.playback = Playback(self._trajectory.times)
             """Which frame is due."""
             chosen = np.unique(np.linspace(0, self.playback.last, _SAMPLES).round().astype(int))
-            samples = [Moment.of_recording(self._trajectory, int(number)) for number in chosen]
+            samples = [Snapshot.of_recording(self._trajectory, int(number)) for number in chosen]
             stage = Stage.of_recording(self._trajectory)
             self.page = Page(os.path.basename(os.fspath(path)), stage, samples, host, port)
             on_failure.pop_all()
         self._lock = threading.Lock()
         self._shown = (-1, 0.0)
-        self._read: dict[int, Moment] = {}  # the frames on both sides of what is seen
+        self._read: dict[int, Snapshot] = {}  # the frames on both sides of what is seen
         self._refresh_due = Throttle(_REFRESH_RATE)
         self._add_controls()
         self._read_curves()
@@ -122,21 +123,21 @@ class RecordingView(View):
         self._play.icon = viser.Icon.PLAYER_PAUSE if playing else viser.Icon.PLAYER_PLAY
         if (frame, share) == self._shown and not changed:
             return
-        moment = self._moment(frame, share)
-        self.page.show(moment, f"frame {frame} of {self.playback.last}")
+        snapshot = self._snapshot(frame, share)
+        self.page.show(snapshot, f"frame {frame} of {self.playback.last}")
         if not playing:
-            self.page.panel.plot(moment.time)
+            self.page.panel.plot(snapshot.time)
         self._slider.value = frame  # type: ignore[misc]
         self._shown = (frame, share)
 
-    def _moment(self, frame: int, share: float) -> Moment:
+    def _snapshot(self, frame: int, share: float) -> Snapshot:
         """Read a frame, or what lies between it and the next."""
         wanted = (frame, frame + 1) if share else (frame,)
         self._read = {
-            each: self._read.get(each) or Moment.of_recording(self._trajectory, each) for each in wanted
+            each: self._read.get(each) or Snapshot.of_recording(self._trajectory, each) for each in wanted
         }
         before = self._read[frame]
-        return Moment.between(before, self._read[frame + 1], share) if share else before
+        return Snapshot.between(before, self._read[frame + 1], share) if share else before
 
     def _refresh(self, now: float) -> None:
         before = len(self.playback)

@@ -27,13 +27,14 @@ from nonsmooth.view.drawing.colours import (
 )
 from nonsmooth.view.drawing.contact_forces import arrow_length
 from nonsmooth.view.drawing.geometry import Part, half_space_parts, parts_of, skeleton_parts
+from nonsmooth.view.drawing.snapshot import Snapshot
 from nonsmooth.view.drawing.visible_bounds import bounds_of, outline
 from nonsmooth.view.web.bodies import Struts, batches_of
+from nonsmooth.view.web.choice import Choice, linear
 from nonsmooth.view.web.lines import grid_mesh, round_length
-from nonsmooth.view.web.look import Look, linear
 from nonsmooth.view.web.marks import ContactMarks
 from nonsmooth.view.web.picking import pick
-from nonsmooth.view.web.stage import Moment, Stage
+from nonsmooth.view.web.stage import Stage
 from nonsmooth.view.web.state import ForceScale, Throttle
 
 SELECTED_COLOUR = (255, 45, 160)
@@ -56,11 +57,11 @@ class Shown:
 class Scene3D:
     """Shows moments of a run on a viser server."""
 
-    def __init__(self, server: viser.ViserServer, stage: Stage, samples: Sequence[Moment]) -> None:
+    def __init__(self, server: viser.ViserServer, stage: Stage, samples: Sequence[Snapshot]) -> None:
         """Take moments of the run that the camera is to have in sight, the first one first."""
         self._server = server
         self.stage = stage
-        self._samples = [(moment.position, moment.quaternion) for moment in samples]
+        self._samples = [(snapshot.position, snapshot.quaternion) for snapshot in samples]
         lows, highs = zip(
             *(bounds_of(place, stage.fixed, stage.reach) for place, _ in self._samples), strict=True
         )
@@ -88,43 +89,43 @@ class Scene3D:
         fixed = [body for body in solid if self.stage.fixed[body]]
         return any(self.stage.reach[body] > 0.4 * self.size for body in fixed)
 
-    def camera(self, moment: Moment, aspect: float) -> Camera:
-        """Return the camera that has the run and this moment in sight; `aspect` is width by height."""
-        poses = [*self._samples, (moment.position, moment.quaternion)]
+    def camera(self, snapshot: Snapshot, aspect: float) -> Camera:
+        """Return the camera that has the run and this snapshot in sight; `aspect` is width by height."""
+        poses = [*self._samples, (snapshot.position, snapshot.quaternion)]
         centres, radii = outline(self._solids, poses, self.stage.fixed, self.stage.reach)
         return Camera.framing(centres, radii + 0.02 * self.size, aspect)
 
-    def show(self, moment: Moment, look: Look) -> Shown:
-        """Show a moment; return what legends say about it."""
-        colours = self._colours(moment, look)
+    def show(self, snapshot: Snapshot, choice: Choice) -> Shown:
+        """Show a snapshot; return what legends say about it."""
+        colours = self._colours(snapshot, choice)
         rgb = colours.rgb
-        if look.selected is not None:
+        if choice.selected is not None:
             rgb = rgb.copy()
-            rgb[look.selected] = SELECTED_COLOUR
-        contacts = moment.contacts if look.marks else None
+            rgb[choice.selected] = SELECTED_COLOUR
+        contacts = snapshot.contacts if choice.look.overlay else None
         if contacts is not None and len(contacts):
             self._forces = self._forces.including(np.linalg.norm(contacts.force, axis=1))
-        arrow = look.arrow_length * arrow_length(self.grain, self.size)
+        arrow = choice.arrow_length * arrow_length(self.grain, self.size)
         with self._server.atomic():
-            self._planes.show(moment)
-            places = moment.with_ground
+            self._planes.show(snapshot)
+            places = snapshot.with_ground
             rgb = linear(np.concatenate([rgb, [JOINT_COLOUR]]))
             for batch in self._batches:
-                batch.show(*places, rgb, look)
-            self._struts.show(moment, look)
-            self._marks.show(self.stage, moment, look, self._forces, arrow)
-            self._show_axes(moment, look.body_axes)
+                batch.show(*places, rgb, choice)
+            self._struts.show(snapshot, choice)
+            self._marks.show(self.stage, snapshot, choice, self._forces, arrow)
+            self._show_axes(snapshot, choice.body_axes)
         return Shown(colours, self._forces, arrow, None if contacts is None else len(contacts))
 
-    def pick(self, moment: Moment, origin: Floats, direction: Floats) -> int | None:
+    def pick(self, snapshot: Snapshot, origin: Floats, direction: Floats) -> int | None:
         """Return the body that a ray from `origin` along `direction` meets first, if any."""
         parts = [part for part in (*self._solids, *self._planes.parts) if part.body >= 0]
-        return pick(parts, moment.position, moment.quaternion, origin, direction)
+        return pick(parts, snapshot.position, snapshot.quaternion, origin, direction)
 
-    def _colours(self, moment: Moment, look: Look) -> Colours:
+    def _colours(self, snapshot: Snapshot, choice: Choice) -> Colours:
         """Colours on a scale that grows with what is seen and never shrinks, so that frames compare."""
-        by, fixed, frame = look.colour_by, self.stage.fixed, moment.frame
-        contacts = moment.contacts if by is ColourBy.FORCE else None
+        by, fixed, frame = choice.look.colour, self.stage.fixed, snapshot.frame
+        contacts = snapshot.contacts if by is ColourBy.FORCE else None
         missing = contacts is None if by is ColourBy.FORCE else frame.linear_velocity is None
         if by is ColourBy.BODY or missing:
             return body_colours(ColourBy.BODY, frame, None, fixed)
@@ -135,13 +136,13 @@ class Scene3D:
             top = self._scale_tops[by] = max(top, scale_top(values, least))
         return body_colours(by, frame, contacts, fixed, top or scale_top((), least))
 
-    def _show_axes(self, moment: Moment, wanted: bool) -> None:
+    def _show_axes(self, snapshot: Snapshot, wanted: bool) -> None:
         if self._axes is not None:
             self._axes.visible = wanted
         if not wanted:
             return
         movable = ~self.stage.fixed
-        position, turn = moment.position[movable], moment.quaternion[movable]
+        position, turn = snapshot.position[movable], snapshot.quaternion[movable]
         if self._axes is None:
             self._axes = self._server.scene.add_batched_axes(
                 "/axes", turn, position, axes_length=1.4 * self.grain, axes_radius=0.03 * self.grain
@@ -173,24 +174,24 @@ class _Planes:
         self.parts: list[Part] = []
         """The pieces, for picking."""
 
-    def show(self, moment: Moment) -> None:
+    def show(self, snapshot: Snapshot) -> None:
         """Put the pieces where their bodies are."""
         if self._any and self._look_due.due(time.monotonic()):
-            low, high = bounds_of(moment.position, self._stage.fixed, self._stage.reach)
+            low, high = bounds_of(snapshot.position, self._stage.fixed, self._stage.reach)
             if np.any(low < self._low) or np.any(high > self._high):
                 margin = 0.3 * (high - low) if self.parts else 0.0  # so that it does not happen all the time
                 self._low = np.minimum(self._low, low - margin)
                 self._high = np.maximum(self._high, high + margin)
-                self._draw(moment)
+                self._draw(snapshot)
         for body, node in self._nodes:
-            node.position = moment.position[body]
-            node.wxyz = moment.quaternion[body]
+            node.position = snapshot.position[body]
+            node.wxyz = snapshot.quaternion[body]
 
-    def _draw(self, moment: Moment) -> None:
+    def _draw(self, snapshot: Snapshot) -> None:
         scene = self._server.scene
         size = float(np.linalg.norm(self._high - self._low))
         self.parts = half_space_parts(
-            self._stage.shapes, moment.position, moment.quaternion, self._low, self._high
+            self._stage.shapes, snapshot.position, snapshot.quaternion, self._low, self._high
         )
         self._nodes = []
         for number, part in enumerate(self.parts):

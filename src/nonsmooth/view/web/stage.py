@@ -1,24 +1,19 @@
-"""What is on the stage of the web viewer: what does not change of a run, and one moment of it."""
+"""What is on the stage of the web viewer: what does not change of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth.errors import OptionError
-from nonsmooth.io import RecordedContacts, RecordedFrame, RecordedJoints, Trajectory
+from nonsmooth.io import RecordedJoints, Trajectory
 from nonsmooth.model import quaternions
 from nonsmooth.model.materials import PairTable
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.system import System
-from nonsmooth.stepping.frame import Frame
 from nonsmooth.view.drawing.geometry import reach_of
-from nonsmooth.view.drawing.interpolate_frames import between
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,80 +71,3 @@ def _joints_of(system: System) -> RecordedJoints:
         bodies=np.array(bodies, dtype=np.int32).reshape(-1, 2), anchor=anchor, frame=frame, elements=(),
         row_labels=(), row_joint=np.zeros(0, dtype=np.int32), row_units=(),
     )  # fmt: skip
-
-
-class Moment:
-    """One frame of a run; contacts are read when they are asked for."""
-
-    def __init__(self, frame: RecordedFrame, read_contacts: Callable[[], RecordedContacts | None]) -> None:
-        if frame.position is None:
-            raise OptionError("positions were not recorded: record them to see anything")
-        self.frame = frame
-        self.position: Floats = frame.position
-        """(n, 3) in m."""
-        count = len(frame.position)
-        turned = frame.quaternion
-        self.quaternion: Floats = np.tile(quaternions.IDENTITY, (count, 1)) if turned is None else turned
-        """(n, 4), body to world; no rotation where none was recorded."""
-        self._read_contacts = read_contacts
-        self.recorded = self
-        """The moment that numbers are of: itself, or the earlier of the two that it lies between."""
-
-    @classmethod
-    def between(cls, before: Moment, after: Moment, share: float) -> Moment:
-        """Return a moment on the way from one recorded frame to the next, for smooth motion.
-
-        Bodies move along straight lines and turn the shorter way; contacts are those of `before`.
-        """
-        moment = cls(between(before.frame, after.frame, share), lambda: before.contacts)
-        moment.recorded = before
-        return moment
-
-    @classmethod
-    def of_recording(cls, trajectory: Trajectory, number: int) -> Moment:
-        """Read a frame of a recording."""
-        recorded = "contacts" in trajectory.fields
-        return cls(trajectory.frame(number), lambda: trajectory.contacts(number) if recorded else None)
-
-    @classmethod
-    def of_step(cls, frame: Frame) -> Moment:
-        """Copy what a time step has left, which changes with the next step."""
-        contacts, step = frame.contacts, frame.step
-        recorded = RecordedContacts(
-            contacts.bodies, contacts.point, contacts.normal, contacts.gap, frame.impulses, step
-        )
-        return cls(
-            RecordedFrame(
-                frame.index, frame.time, frame.position.copy(), frame.quaternion.copy(),
-                frame.linear_velocity.copy(), frame.angular_velocity.copy(),
-            ),
-            lambda: recorded,
-        )  # fmt: skip
-
-    @classmethod
-    def of_start(cls, system: System) -> Moment:
-        """Copy the state that a run begins with; there are no contacts yet."""
-        none = RecordedContacts(
-            np.zeros((0, 2), dtype=np.int32), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0),
-            np.zeros((0, 3)), 1.0,
-        )  # fmt: skip
-        state = (system.position, system.quaternion, system.linear_velocity, system.angular_velocity)
-        return cls(RecordedFrame(0, 0.0, *(array.copy() for array in state)), lambda: none)
-
-    @cached_property
-    def with_ground(self) -> tuple[Floats, Floats]:
-        """Positions (n + 1, 3) and quaternions (n + 1, 4); the last, which −1 means, are the ground's."""
-        return (
-            np.concatenate([self.position, np.zeros((1, 3))]),
-            np.concatenate([self.quaternion, [quaternions.IDENTITY]]),
-        )
-
-    @cached_property
-    def contacts(self) -> RecordedContacts | None:
-        """The contacts; None if they were not recorded."""
-        return self._read_contacts()
-
-    @property
-    def time(self) -> float:
-        """Simulated time in s."""
-        return self.frame.time
