@@ -81,6 +81,7 @@ class TimeStepper:
         began, waited = work_seconds(), kernel_seconds()
         force = system.forces(self.time)
         state = self._state()
+        centres = state.position.copy()
         self._prepare(state, force)
         moved = work_seconds()
         contacts = self._detector.detect(state.position, state.quaternion, self._displacement, self._turn)
@@ -127,6 +128,7 @@ class TimeStepper:
             linear_velocity=state.linear,
             angular_velocity=state.angular,
             contacts=replace(outcome.contacts, certificate=contacts.certificate),
+            centres=centres,
             impulses=outcome.all_impulses,
             residual=solution.certificate.residual,
             status=str(solution.status) if numbers["wrong_contacts"] == 0.0 else WRONG_CONTACTS,

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nonsmooth._support.arrays import Floats, Pixels
+from nonsmooth.collision.contact_forces import ContactForces
 from nonsmooth.errors import OptionError
-from nonsmooth.io import RecordedContacts, RecordedFrame, Trajectory
+from nonsmooth.io import RecordedFrame, Trajectory
 from nonsmooth.view.drawing.camera import Camera, View
 from nonsmooth.view.drawing.colours import (
     AT_REST,
@@ -79,7 +80,7 @@ class Moment(NamedTuple):
     """A run at one time; contacts are None where they were not recorded."""
 
     frame: RecordedFrame
-    contacts: RecordedContacts | None
+    contacts: ContactForces | None
 
 
 class Painter:
