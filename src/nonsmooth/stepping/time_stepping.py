@@ -33,6 +33,7 @@ from nonsmooth.stepping.rattle import RattleStep
 from nonsmooth.stepping.run import numbers_of
 from nonsmooth.stepping.step_problem import Motion
 from nonsmooth.stepping.step_result import Outcome
+from nonsmooth.stepping.turning_planes import TurningPlanes
 
 _LATE = 1e-3
 """Overlap, as a part of the margin, from which on a contact that was not known counts as found too late."""
@@ -53,6 +54,7 @@ class TimeStepper:
         self._checker = ContactChecker(system, options.contact_check)
         self._bodies, mass = body_constants(system)
         self._spin_radius = spin_radius(system)
+        self._planes = TurningPlanes(system)
         self.mechanism = Mechanism(system, self._bodies)
         self._euler = EulerStep(
             system, self._bodies, mass, self.mechanism, self._detector, self.step, options
@@ -159,6 +161,7 @@ class TimeStepper:
         motion_kernels.reach(
             self._bodies, state, motion.velocity, self._spin_radius, self.step, self._displacement, self._turn
         )
+        self._planes.add(state, self.step, self._displacement, self._turn)
         fastest = float(np.sqrt(np.max(np.sum(self._displacement**2, axis=1))))
         self._detector.margin = min(max(options.margin, fastest), 2.0 * options.margin)
 
