@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from nonsmooth.problem import Certificate, ContactProblem, Law, RobotContact, cones, pyramid
     from nonsmooth.problem import library as problems
     from nonsmooth.solvers import Solution, SolveError, Status, solve
-    from nonsmooth.stepping import assemble, simulate
+    from nonsmooth.stepping import Sensor, assemble, simulate
 
 __version__ = "0.1.0"
 
@@ -46,6 +46,7 @@ __all__ = [
     "Law",
     "Recording",
     "RobotContact",
+    "Sensor",
     "Solution",
     "SolveError",
     "Status",
@@ -93,7 +94,7 @@ _HOME = {
     **dict.fromkeys(("Solution", "SolveError", "Status", "solve"), "solvers"),
     **dict.fromkeys(("Recording", "Trajectory"), "io"),
     **dict.fromkeys(("GapContact", "GeneralisedSystem", "System", "joints"), "model"),
-    **dict.fromkeys(("assemble", "simulate"), "stepping"),
+    **dict.fromkeys(("Sensor", "assemble", "simulate"), "stepping"),
     "simulate_events": "events",
 }
 

@@ -14,8 +14,9 @@ from PIL import Image
 
 import nonsmooth as ns
 from helpers import command_line
+from nonsmooth.collision import ContactForces
 from nonsmooth.errors import MissingPackageError, OptionError
-from nonsmooth.io import RecordedContacts, Trajectory
+from nonsmooth.io import Trajectory
 from nonsmooth.model import quaternions
 from nonsmooth.model import shapes as shapes_module
 from nonsmooth.model.polyhedra import moments
@@ -330,8 +331,8 @@ def test_all_shapes_of_a_body_have_its_material():
 def test_contacts_stick_slide_and_separate():
     impulse = np.array([(0.0, 0.0, 2.0), (0.3, 0.0, 1.0), (0.3, 0.4, 1.0), (0.0, 0.0, 0.0)]) * 0.01
     normal = np.tile((0.0, 0.0, 1.0), (4, 1))
-    contacts = RecordedContacts(
-        np.zeros((4, 2), dtype=np.int32), np.zeros((4, 3)), normal, np.zeros(4), impulse, 0.01
+    contacts = ContactForces(
+        np.zeros((4, 2), dtype=np.int32), np.zeros((4, 3)), normal, np.zeros(4), impulse, 0.01, ns.System()
     )
     stick, slide, separate = ContactState
     assert contact_states(contacts, np.full(4, 0.5)).tolist() == [stick, stick, slide, separate]

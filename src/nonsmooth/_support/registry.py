@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from numbers import Integral
 from typing import TypeVar
 
-from nonsmooth.errors import OptionError
+from nonsmooth.errors import OptionError, ProblemError
 
 T = TypeVar("T")
+_SHOWN = 20
+"""The most names that a message lists."""
 
 
 def advice(wrong: str, valid: Sequence[str]) -> str:
@@ -18,6 +21,43 @@ def advice(wrong: str, valid: Sequence[str]) -> str:
         return f"did you mean {close[0]}?"
     alike = [name for name in valid if len(wrong) > 2 and wrong.lower() in name]
     return f"did you mean {' or '.join(alike)}?" if alike else f"choose one of {', '.join(valid)}"
+
+
+def find_index(given: object, names: Mapping[str, int], count: int) -> int | None:
+    """Return the index of what is given by index or name, of `count` things; None if it is not among them."""
+    if isinstance(given, str):
+        return names.get(given)
+    if isinstance(given, bool) or not isinstance(given, Integral) or not 0 <= int(given) < count:
+        return None
+    return int(given)
+
+
+def index_of(kind: str, given: object, names: Mapping[str, int], count: int, unnamed: str) -> int:
+    """Return the index of what is given by index or name; what does not exist is an error.
+
+    `kind` says what it is, such as "body", and `unnamed` how it gets a name.
+    """
+    found = find_index(given, names, count)
+    if found is not None:
+        return found
+    if isinstance(given, str):
+        known = known_names(given, list(names)) if names else f"not given, use {unnamed}"
+        raise ProblemError(f"{kind} {given!r} is not known: names are {known}")
+    if isinstance(given, bool) or not isinstance(given, Integral):
+        raise ProblemError(f"{kind} is {given!r}: give an index or a name")
+    there = f"indices go from 0 to {count - 1}" if count else "there is none"
+    raise ProblemError(f"{kind} {given} is not there: {there}")
+
+
+def known_names(wrong: object, names: Sequence[str]) -> str:
+    """Name the valid names, of many only the nearest or the first, and the one that may have been meant."""
+    if not names:
+        return "none"
+    close = get_close_matches(wrong, names, n=5) if isinstance(wrong, str) else []
+    meant = f"; did you mean {close[0]}?" if close else ""
+    if len(names) <= _SHOWN:
+        return ", ".join(names) + meant
+    return f"{', '.join(close or names[:_SHOWN])}, … ({len(names)} names){meant}"
 
 
 class Registry(dict[str, T]):

@@ -6,7 +6,7 @@ from nonsmooth.io.problems.siconos import read_siconos, write_siconos
 from nonsmooth.io.runs.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from nonsmooth.io.runs.joint_constants import RecordedJoints
 from nonsmooth.io.runs.recording import Recording
-from nonsmooth.io.runs.trajectory import RecordedContacts, RecordedFrame, RecordedReactions, Trajectory
+from nonsmooth.io.runs.trajectory import RecordedFrame, RecordedReactions, Trajectory
 from nonsmooth.io.runs.writer import Writer
 from nonsmooth.io.scenes.scene_file import Scene, read_scene
 
@@ -15,7 +15,6 @@ __all__ = [
     "FclibFile",
     "FclibInfo",
     "FclibState",
-    "RecordedContacts",
     "RecordedFrame",
     "RecordedJoints",
     "RecordedReactions",

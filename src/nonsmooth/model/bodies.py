@@ -6,21 +6,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.registry import index_of
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model.growing_table import Rows
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import Primitive
+from nonsmooth.model.state_by_body import StateByBody
 
 _UNIT = 1e-6
 """How far the length of a quaternion in `set_state` may be from one."""
 
 
-class Bodies:
+class Bodies(StateByBody):
     """Arrays over n bodies.
 
     The state (`position`, `quaternion`, `linear_velocity`, `angular_velocity`) is in writable arrays that
-    belong to the system: fetch them again after adding bodies. All other arrays are read-only.
+    belong to the system: fetch them again after adding bodies. All other arrays are read-only. `position_of`
+    and its like read the state of one body.
     """
 
     def __init__(self) -> None:
@@ -108,17 +111,9 @@ class Bodies:
 
     def index(self, body: int | str) -> int:
         """Return the index of a body given by index or name; an unknown one is an error."""
-        if isinstance(body, str):
-            if body not in self._names:
-                known = ", ".join(list(self._names)[:20]) or "not given, use name= of add_body"
-                more = ", …" if len(self._names) > 20 else ""
-                raise ProblemError(f"body {body!r} is not known: names are {known}{more}")
-            return self._names[body]
-        if isinstance(body, bool) or not isinstance(body, int | np.integer):
-            raise ProblemError(f"body is {body!r}: give an index or a name")
-        if not 0 <= body < self.count:
-            raise ProblemError(f"body {body} is not there: indices go from 0 to {self.count - 1}")
-        return int(body)
+        return index_of("body", body, self._names, self.count, "name= of add_body")
+
+    _index = index
 
     def label(self, body: int) -> str:
         """Return how messages call a body: by its name, or else by its index."""

@@ -104,8 +104,9 @@ class _PairField:
         distance = np.sqrt(np.einsum("pi,pi->p", arm, arm))
         if np.any(distance == 0.0):
             at = int(np.argmin(distance))
+            one, two = system.label(int(a[at])), system.label(int(b[at]))
             raise ProblemError(
-                f"bodies {a[at]} and {b[at]} have the same centre, so that a pair force has no direction: "
+                f"{one} and {two} have the same centre, so that a pair force has no direction: "
                 "move one of them"
             )
         size = check.array(

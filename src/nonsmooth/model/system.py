@@ -257,12 +257,15 @@ class System(Queried):
         point: ArrayLike = check.ORIGIN,
         *,
         velocity: ArrayLike = check.ORIGIN,
+        angular_velocity: ArrayLike = check.ORIGIN,
         material: str = "default",
         name: str | None = None,
     ) -> int:
         """Add a fixed half-space: solid behind the plane through `point` (m) with the outward `normal`.
 
-        It moves with `velocity` (m/s) and cannot be pushed.
+        It cannot be pushed, and moves as a rigid surface: `point` with `velocity` (m/s, world frame), and all
+        of it turns about `point` with `angular_velocity` (rad/s, body frame, whose z axis is the normal).
+        Along the normal that is a turntable; across it, a plane that tilts.
         """
         label = self._new_label(name)
         direction = check.vector(f"normal of {label}", normal)
@@ -273,6 +276,7 @@ class System(Queried):
             position=point,
             orientation=quaternions.between((0.0, 0.0, 1.0), direction),
             velocity=velocity,
+            angular_velocity=angular_velocity,
             material=material,
             fixed=True,
             name=name,

@@ -5,6 +5,7 @@ from nonsmooth.stepping.frame import Frame
 from nonsmooth.stepping.options import StepOptions
 from nonsmooth.stepping.reactions import Reactions
 from nonsmooth.stepping.run import Run, RunCertificate, StepLog
+from nonsmooth.stepping.sensor import Sensor
 from nonsmooth.stepping.simulate import simulate
 from nonsmooth.stepping.time_stepping import TimeStepper
 
@@ -13,6 +14,7 @@ __all__ = [
     "Reactions",
     "Run",
     "RunCertificate",
+    "Sensor",
     "StepLog",
     "StepOptions",
     "TimeStepper",

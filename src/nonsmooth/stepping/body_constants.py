@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth.model.shapes import CONVEX_HULL, SPHERE
+from nonsmooth.collision.bounds import local_bounds
+from nonsmooth.model import quaternions
+from nonsmooth.model.shapes import CONVEX_HULL, HALF_SPACE, SPHERE
 from nonsmooth.model.system import System
 from nonsmooth.problem.mass import BodyMass
 from nonsmooth.stepping.kernels import motion as kernels
@@ -42,11 +44,23 @@ def body_constants(system: System) -> tuple[kernels.Bodies, BodyMass]:
 
 
 def spin_radius(system: System) -> Floats:
-    """How far a body's surface is from its centre where rotation moves it: zero for centred spheres."""
+    """How far a body's surface is from its centre where rotation moves it: zero for centred spheres.
+
+    Half-spaces are left out: see `TurningPlanes`.
+    """
     table = system.shapes
     uneven = np.zeros(system.count, dtype=bool)
     uneven[table.body[(table.kind != SPHERE) | np.any(table.offset != 0.0, axis=1)]] = True
-    return np.where(uneven, system.bounding_radius, 0.0)
+    radius = np.where(uneven, system.bounding_radius, 0.0)
+    endless = np.isinf(radius)
+    if endless.any():
+        bound = local_bounds(table)
+        centre = table.offset + quaternions.rotate(table.rotation, bound[:, :3])
+        bounded = np.flatnonzero(endless[table.body] & (table.kind != HALF_SPACE))
+        radius[endless] = 0.0
+        reach = np.linalg.norm(centre[bounded], axis=1) + bound[bounded, 6]
+        np.maximum.at(radius, table.body[bounded], reach)
+    return radius
 
 
 def moving_hulls(system: System) -> NDArray[np.bool_] | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from nonsmooth._support.arrays import Floats
+from nonsmooth.collision.contact_forces import ContactForces
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.errors import ProblemError
+from nonsmooth.model.state_by_body import StateByBody
 from nonsmooth.model.system import System
 from nonsmooth.solvers.solution import Solution
 from nonsmooth.stepping.reactions import Reactions, no_reactions, reactions_of
@@ -16,10 +16,11 @@ from nonsmooth.stepping.step_result import JointOutcome
 
 
 @dataclass(frozen=True)
-class Frame:
+class Frame(StateByBody):
     """The state after a step, its contacts and impulses, and its certificate.
 
-    The state's arrays belong to the system and change with the next step: copy what you keep.
+    The state's arrays belong to the system and change with the next step: copy what you keep. What is asked
+    for by index or name (`position_of("ball")`, `force_on("ball", by="floor")`) is a copy.
     """
 
     index: int
@@ -38,6 +39,8 @@ class Frame:
     """(n, 3) in rad/s, body frame."""
     contacts: Contacts
     """At the beginning of the step."""
+    centres: Floats
+    """(n, 3) positions at the beginning of the step in m, where the contacts are."""
     impulses: Floats
     """(c, 3) on body B in N·s, world frame, impacts included; divided by the step they are forces."""
     residual: float
@@ -68,10 +71,38 @@ class Frame:
             return no_reactions(self.system)
         return reactions_of(self.system, self.solution, self.joints, minimum_norm)
 
-    def force_on(self, body: int) -> Floats:
-        """Sum of the contact forces on a body, (3,) in N, world frame: the mean over the step."""
-        sign = (self.contacts.bodies[:, 1] == body).astype(float) - (self.contacts.bodies[:, 0] == body)
-        return np.asarray(sign @ self.impulses) / self.step
+    # ---- by index or name; what does not exist is an error --------------------------------------
+
+    def _index(self, body: int | str) -> int:
+        return self.system.index(body)
+
+    @property
+    def contact_forces(self) -> ContactForces:
+        """All contacts with their impulses, impacts included; `of` and `between` choose among them."""
+        found = self.contacts
+        return ContactForces(
+            found.bodies, found.point, found.normal, found.gap, self.impulses, self.step, self.system
+        )
+
+    def contacts_of(self, body: int | str) -> ContactForces:
+        """Return the contacts of a body: normals point to it, forces act on it."""
+        return self.contact_forces.of(body)
+
+    def contacts_between(self, a: int | str, b: int | str) -> ContactForces:
+        """Return the contacts of two bodies: normals point from `a` to `b`, forces act on `b`."""
+        return self.contact_forces.between(a, b)
+
+    def force_on(self, body: int | str, *, by: int | str | None = None) -> Floats:
+        """Sum of the contact forces on a body, or of those `by` another, (3,) in N, world frame.
+
+        The mean over the step.
+        """
+        return self.contact_forces.force_on(body, by=by)
+
+    def torque_on(self, body: int | str, *, by: int | str | None = None) -> Floats:
+        """Torque of these forces about the body's centre of mass, (3,) in N·m, world frame."""
+        centre = self.centres[self.system.index(body)]
+        return self.contact_forces.torque_on(body, about=centre, by=by)
 
 
 @dataclass

@@ -33,6 +33,7 @@ from nonsmooth.stepping.rattle import RattleStep
 from nonsmooth.stepping.run import numbers_of
 from nonsmooth.stepping.step_problem import Motion
 from nonsmooth.stepping.step_result import Outcome
+from nonsmooth.stepping.turning_planes import TurningPlanes
 
 _LATE = 1e-3
 """Overlap, as a part of the margin, from which on a contact that was not known counts as found too late."""
@@ -53,6 +54,7 @@ class TimeStepper:
         self._checker = ContactChecker(system, options.contact_check)
         self._bodies, mass = body_constants(system)
         self._spin_radius = spin_radius(system)
+        self._planes = TurningPlanes(system)
         self.mechanism = Mechanism(system, self._bodies)
         self._euler = EulerStep(
             system, self._bodies, mass, self.mechanism, self._detector, self.step, options
@@ -81,6 +83,7 @@ class TimeStepper:
         began, waited = work_seconds(), kernel_seconds()
         force = system.forces(self.time)
         state = self._state()
+        centres = state.position.copy()
         self._prepare(state, force)
         moved = work_seconds()
         contacts = self._detector.detect(state.position, state.quaternion, self._displacement, self._turn)
@@ -127,6 +130,7 @@ class TimeStepper:
             linear_velocity=state.linear,
             angular_velocity=state.angular,
             contacts=replace(outcome.contacts, certificate=contacts.certificate),
+            centres=centres,
             impulses=outcome.all_impulses,
             residual=solution.certificate.residual,
             status=str(solution.status) if numbers["wrong_contacts"] == 0.0 else WRONG_CONTACTS,
@@ -157,6 +161,7 @@ class TimeStepper:
         motion_kernels.reach(
             self._bodies, state, motion.velocity, self._spin_radius, self.step, self._displacement, self._turn
         )
+        self._planes.add(state, self.step, self._displacement, self._turn)
         fastest = float(np.sqrt(np.max(np.sum(self._displacement**2, axis=1))))
         self._detector.margin = min(max(options.margin, fastest), 2.0 * options.margin)
 

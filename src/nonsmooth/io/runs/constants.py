@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth.errors import FileFormatError, NonsmoothError
+from nonsmooth._support.registry import find_index, known_names
+from nonsmooth.errors import FileFormatError, NonsmoothError, OptionError
 from nonsmooth.io._arrays import Arrays, shaped, texts
 from nonsmooth.io._hdf5 import FLOATS, Node
 from nonsmooth.io.runs.joint_constants import joint_constants, joint_identity
@@ -36,6 +37,19 @@ class RecordedBodies:
     """(n,) in m, infinite for planes."""
     names: dict[str, int]
     """Index of every body that has a name."""
+    place: str
+    """The file, for messages."""
+
+    def index(self, body: int | str) -> int:
+        """Return the index of a body given by index or name; an unknown one is an error."""
+        found = find_index(body, self.names, len(self.mass))
+        if found is None:
+            known = known_names(body, list(self.names))
+            raise OptionError(
+                f"body {body!r} is not in {self.place}: there are {len(self.mass)}, "
+                f"and those with a name are {known}"
+            )
+        return found
 
 
 @dataclass(frozen=True)
@@ -111,7 +125,7 @@ def fingerprint(system: System, arrays: Arrays, *choices: object) -> str:
     return digest.hexdigest()
 
 
-def read_bodies(root: Node) -> RecordedBodies:
+def read_bodies(root: Node, place: str) -> RecordedBodies:
     """Read the constants of the bodies."""
     node = root.group("bodies")
     mass = node.read("mass")
@@ -122,6 +136,7 @@ def read_bodies(root: Node) -> RecordedBodies:
         fixed=shaped(node, "fixed", node.read("fixed", _INT32), mass.shape) != 0,
         bounding_radius=shaped(node, "bounding_radius", node.read("bounding_radius"), mass.shape),
         names=dict(zip(names, node.read("named", _INT32).tolist(), strict=True)),
+        place=place,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.registry import find_index, known_names
 from nonsmooth.errors import OptionError
 from nonsmooth.io._arrays import Arrays, shaped, texts
 from nonsmooth.io._hdf5 import Node
@@ -49,11 +50,11 @@ class RecordedJoints:
 
     def index(self, joint: int | str) -> int:
         """Return the index of a joint given by index or name; an unknown one is an error."""
-        found = self.names.get(joint, -1) if isinstance(joint, str) else joint
-        if not 0 <= found < len(self):
-            known = ", ".join(list(self.names)[:20]) or "none"
+        found = find_index(joint, self.names, len(self))
+        if found is None:
             raise OptionError(
-                f"joint {joint!r} was not recorded: there are {len(self)}, and those with a name are {known}"
+                f"joint {joint!r} was not recorded: there are {len(self)}, and those with a name are "
+                f"{known_names(joint, list(self.names))}"
             )
         return found
 

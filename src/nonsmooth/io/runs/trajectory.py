@@ -4,6 +4,7 @@
         trajectory.times                     # of the frames, in s
         trajectory.frame(-1).position        # (n, 3) in m
         trajectory.contacts(-1).force        # (c, 3) in N
+        trajectory.force_on("ball")          # (frames, 3) in N
         trajectory.reactions(-1).of("pin")   # force in N and torque in N·m of a joint
         trajectory.steps["residual"]         # one for every step
 
@@ -39,7 +40,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -47,6 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth.collision.contact_forces import ContactForces
 from nonsmooth.errors import FileFormatError, OptionError
 from nonsmooth.io._hdf5 import FilePath, open_file, suspicion
 from nonsmooth.io.runs.constants import (
@@ -68,32 +70,10 @@ from nonsmooth.io.runs.schema import (
     rows_of,
 )
 from nonsmooth.model.shape_table import ShapeTable
+from nonsmooth.model.state_by_body import StateByBody
 
-
-@dataclass(frozen=True)
-class RecordedContacts:
-    """The c contacts of a frame; the normal points from body A to body B."""
-
-    bodies: NDArray[np.int32]
-    """(c, 2) bodies A and B."""
-    point: Floats
-    """(c, 3) in m, world frame."""
-    normal: Floats
-    """(c, 3) unit vectors, world frame."""
-    gap: Floats
-    """(c,) in m, negative where bodies overlap."""
-    impulse: Floats
-    """(c, 3) on body B in N·s, world frame."""
-    step: float
-    """The time step in s."""
-
-    def __len__(self) -> int:
-        return len(self.gap)
-
-    @property
-    def force(self) -> Floats:
-        """(c, 3) mean force on body B over the step in N, world frame."""
-        return self.impulse / self.step
+_BLOCK = 1 << 20
+"""Rows of contacts that are read at a time."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +101,7 @@ class RecordedReactions:
 
 
 @dataclass(frozen=True)
-class RecordedFrame:
+class RecordedFrame(StateByBody):
     """The state after a step; what was not recorded is None."""
 
     index: int
@@ -136,6 +116,13 @@ class RecordedFrame:
     """(n, 3) in m/s, world frame."""
     angular_velocity: Floats | None = None
     """(n, 3) in rad/s, body frame."""
+    bodies: RecordedBodies | None = field(default=None, kw_only=True)
+    """Whose state it is; None for frames that are not of a file."""
+
+    def _index(self, body: int | str) -> int:
+        if self.bodies is None:
+            raise OptionError(f"body {body!r} is not known: this frame is not that of a file")
+        return self.bodies.index(body)
 
 
 class Trajectory:
@@ -218,9 +205,9 @@ class Trajectory:
         row = self._row(number)
         state = {name: self._read(f"frames/{name}", row) for name in STATE if name in self.fields}
         index, time = (self._read(f"frames/{name}", row) for name in ("index", "time"))
-        return RecordedFrame(index=int(index), time=float(time), **state)
+        return RecordedFrame(index=int(index), time=float(time), bodies=self.bodies, **state)
 
-    def contacts(self, number: int) -> RecordedContacts:
+    def contacts(self, number: int) -> ContactForces:
         """Read the contacts of one frame; negative numbers count from the end."""
         self._check_field("contacts")
         row = self._row(number)
@@ -231,7 +218,7 @@ class Trajectory:
                 "the file is damaged"
             )
         parts = {name: self._read(f"contacts/{name}", slice(first, first + count)) for name in CONTACTS}
-        return RecordedContacts(**parts, step=float(self._read("frames/step", row)))
+        return ContactForces(**parts, step=float(self._read("frames/step", row)), known=self.bodies)
 
     def reactions(self, number: int) -> RecordedReactions:
         """Read what joints did in one frame; negative numbers count from the end."""
@@ -245,14 +232,33 @@ class Trajectory:
     def history(self, field: str, body: int | str) -> Floats:
         """Read a field of one body, given by index or name, at all frames: (frames, 3) or (frames, 4)."""
         self._check_field(field, STATE)
-        names, count = self.bodies.names, len(self.bodies.mass)
-        index = names.get(body, -1) if isinstance(body, str) else body
-        if not 0 <= index < count:
-            known = ", ".join(list(names)[:20]) or "none"
-            raise OptionError(
-                f"body {body!r} is not in {self.path}: there are {count}, and those with a name are {known}"
-            )
+        index = self.bodies.index(body)
         return np.asarray(self._read(f"frames/{field}", (slice(0, self._frames), index)))
+
+    def force_on(self, body: int | str, *, by: int | str | None = None) -> Floats:
+        """Sum of the contact forces on a body, or of those `by` another, at all frames: (frames, 3) in N.
+
+        World frame; the mean over the step of each frame. NaN in the first frame, which has no step.
+        """
+        self._check_field("contacts")
+        wanted, other = self.bodies.index(body), None if by is None else self.bodies.index(by)
+        if wanted == other:
+            raise OptionError(f"body {body!r} was asked for the force on itself: give two different bodies")
+        frames = slice(0, self._frames)
+        first, count = (self._read(f"contacts/{name}", frames) for name in ("first", "count"))
+        step, end = self._read("frames/step", frames), int((first + count).max(initial=0))
+        total = np.zeros((self._frames, 3))
+        for start in range(0, end, _BLOCK):
+            rows = slice(start, min(start + _BLOCK, end))
+            pairs, impulse = (self._read(f"contacts/{name}", rows) for name in ("bodies", "impulse"))
+            sign = (pairs[:, 1] == wanted).astype(float) - (pairs[:, 0] == wanted)
+            if other is not None:
+                sign[~(pairs == other).any(axis=1)] = 0.0
+            acting = np.flatnonzero(sign)
+            frame = np.searchsorted(first, start + acting, side="right") - 1
+            np.add.at(total, frame, sign[acting, None] * impulse[acting])
+        total[self.indices == 0] = np.nan
+        return np.asarray(total / step[:, None])
 
     @property
     def steps(self) -> Steps:
@@ -269,7 +275,7 @@ class Trajectory:
     def bodies(self) -> RecordedBodies:
         """Constants of the bodies."""
         with suspicion(self.path):
-            return read_bodies(self._root)
+            return read_bodies(self._root, str(self.path))
 
     @cached_property
     def joints(self) -> RecordedJoints:

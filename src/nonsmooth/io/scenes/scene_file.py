@@ -36,7 +36,7 @@ _SOLIDS = tuple(name for name, shape in shapes.BY_NAME.items() if shape is not s
 """Shapes of bodies and of parts of compounds; a half-space is placed by a point and its normal instead."""
 
 _BODY_SHAPES = (*_SOLIDS, "compound", "plane", "none")
-_PLANE_KEYS = ("normal", "point", "velocity", "material", "name")
+_PLANE_KEYS = ("normal", "point", "velocity", "angular_velocity", "material", "name")
 _BODY_KEYS = (
     "mass",
     "density",

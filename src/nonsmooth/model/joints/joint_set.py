@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.registry import index_of
 from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model import quaternions
@@ -80,17 +81,7 @@ class Joints:
 
     def index(self, joint: int | str) -> int:
         """Return the index of a joint given by index or name; an unknown one is an error."""
-        if isinstance(joint, str):
-            if joint not in self._names:
-                known = ", ".join(list(self._names)[:20]) or "not given, use name= of the joint"
-                raise ProblemError(f"joint {joint!r} is not known: names are {known}")
-            return self._names[joint]
-        if isinstance(joint, bool) or not isinstance(joint, int | np.integer):
-            raise ProblemError(f"joint is {joint!r}: give an index or a name")
-        if not 0 <= joint < len(self):
-            there = f"indices go from 0 to {len(self) - 1}" if len(self) else "the system has no joints"
-            raise ProblemError(f"joint {joint} is not there: {there}")
-        return int(joint)
+        return index_of("joint", joint, self._names, len(self), "name= of the joint")
 
     def label(self, joint: int) -> str:
         """Return how messages call a joint: by its name, or else by its index."""

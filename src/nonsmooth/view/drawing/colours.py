@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth._support.arrays import Floats, Pixels
+from nonsmooth.collision.contact_forces import ContactForces
 from nonsmooth.errors import OptionError
-from nonsmooth.io.runs.trajectory import RecordedContacts, RecordedFrame
+from nonsmooth.io.runs.trajectory import RecordedFrame
 from nonsmooth.model.materials import PairTable
 from nonsmooth.model.shape_table import ShapeTable
 
@@ -79,7 +80,7 @@ class Colours:
 def body_colours(
     by: ColourBy,
     frame: RecordedFrame,
-    contacts: RecordedContacts | None,
+    contacts: ContactForces | None,
     fixed: ArrayLike,
     high: float | None = None,
 ) -> Colours:
@@ -104,7 +105,7 @@ def body_colours(
     return Colours(np.ascontiguousarray(rgb, dtype=np.uint8), *scale)
 
 
-def body_values(by: ColourBy, frame: RecordedFrame, contacts: RecordedContacts | None, count: int) -> Floats:
+def body_values(by: ColourBy, frame: RecordedFrame, contacts: ContactForces | None, count: int) -> Floats:
     """Return the number (count,) behind the colour of every body: speed in m/s or contact force in N."""
     if by is ColourBy.SPEED:
         if frame.linear_velocity is None:
@@ -168,7 +169,7 @@ _NO_FORCE = 1e-6
 """Share of the frame's largest normal force up to which a contact counts as separated."""
 
 
-def contact_states(contacts: RecordedContacts, friction: ArrayLike) -> NDArray[np.int32]:
+def contact_states(contacts: ContactForces, friction: ArrayLike) -> NDArray[np.int32]:
     """Return the `ContactState` (c,) of every contact, from its force and its friction coefficient (c,).
 
     A contact slides if its tangential force is at least 99 % of what friction allows, and is separated if
@@ -184,7 +185,7 @@ def contact_states(contacts: RecordedContacts, friction: ArrayLike) -> NDArray[n
     return states
 
 
-def contact_friction(contacts: RecordedContacts, shapes: ShapeTable, pairs: PairTable) -> Floats:
+def contact_friction(contacts: ContactForces, shapes: ShapeTable, pairs: PairTable) -> Floats:
     """Return the friction coefficient (c,) of every contact, that of the materials of its two bodies.
 
     All shapes of a body have the material of the body: which of them touch does not matter.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth.io import RecordedContacts
+from nonsmooth.collision.contact_forces import ContactForces
 
 FORCE_COLOUR = (196, 49, 38)
 LEAST_ARROW = 0.01
@@ -15,13 +15,13 @@ LEAST_CHAIN = 0.02
 """Share of the force scale below which a contact is no part of a chain."""
 
 
-def force_on_movable(contacts: RecordedContacts, fixed: NDArray[np.bool_]) -> Floats:
+def force_on_movable(contacts: ContactForces, fixed: NDArray[np.bool_]) -> Floats:
     """Return the contact forces (c, 3) in N on body B, or on body A where B is fixed and A is not."""
     still = fixed[contacts.bodies]
     return np.asarray(np.where((still[:, 1] & ~still[:, 0])[:, None], -contacts.force, contacts.force))
 
 
-def chain_ends(contacts: RecordedContacts, fixed: NDArray[np.bool_], position: Floats) -> Floats:
+def chain_ends(contacts: ContactForces, fixed: NDArray[np.bool_], position: Floats) -> Floats:
     """Return the line (c, 2, 3) in m of every contact between the centres of its bodies.
 
     A fixed body has no centre that means anything: there the line ends at the contact point.

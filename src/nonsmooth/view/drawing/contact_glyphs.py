@@ -10,7 +10,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from nonsmooth._support.arrays import Floats, Indices
-from nonsmooth.io import RecordedContacts, Trajectory
+from nonsmooth.collision.contact_forces import ContactForces
+from nonsmooth.io import Trajectory
 from nonsmooth.view.drawing.colours import (
     CONTACT_COLOURS,
     ContactState,
@@ -54,7 +55,7 @@ class Marks:
     def __init__(
         self,
         trajectory: Trajectory,
-        samples: Iterable[RecordedContacts],
+        samples: Iterable[ContactForces],
         reach: Floats,
         diagonal: float,
         shown: frozenset[str],
@@ -69,7 +70,7 @@ class Marks:
         self._length = arrow_length(body_size, diagonal)
         self._thickness = min(0.012 * diagonal, 0.3 * body_size)
 
-    def solids(self, contacts: RecordedContacts, position: Floats) -> Solids:
+    def solids(self, contacts: ContactForces, position: Floats) -> Solids:
         """Return what is drawn; `position` (n, 3) in m is where the bodies' centres are."""
         solids = []
         if "chains" in self._shown:
@@ -83,7 +84,7 @@ class Marks:
             solids.append(Solids.of_spheres(contacts.point, radius, self._owner + 2 + states))
         return Solids.joined(solids)
 
-    def keys(self, pixels: float, contacts: RecordedContacts | None = None) -> list[Key]:
+    def keys(self, pixels: float, contacts: ContactForces | None = None) -> list[Key]:
         """Return the legend, where a m is so many `pixels`; contacts are counted if they are given."""
         keys = []
         force = f"{number_text(self._unit)} N"
@@ -100,12 +101,12 @@ class Marks:
             ]
         return keys
 
-    def _states(self, contacts: RecordedContacts) -> Indices:
+    def _states(self, contacts: ContactForces) -> Indices:
         trajectory = self._trajectory
         friction = contact_friction(contacts, trajectory.shapes, trajectory.materials.pairs)
         return contact_states(contacts, friction)
 
-    def _chains(self, contacts: RecordedContacts, position: Floats) -> Solids:
+    def _chains(self, contacts: ContactForces, position: Floats) -> Solids:
         """Lines between the centres of bodies; they end at the contact where a body is fixed."""
         normal = np.abs(np.einsum("ij,ij->i", contacts.force, contacts.normal))
         share = np.minimum(normal / self._unit, _LONGEST)
@@ -113,7 +114,7 @@ class Marks:
         ends = chain_ends(contacts, self._fixed, position)[seen]
         return rods(ends[:, 0], ends[:, 1], self._thickness * share[seen], self._owner + 1)
 
-    def _arrows(self, contacts: RecordedContacts) -> Solids:
+    def _arrows(self, contacts: ContactForces) -> Solids:
         force = force_on_movable(contacts, self._fixed)
         size = np.linalg.norm(force, axis=1)
         seen = size > LEAST_ARROW * self._unit

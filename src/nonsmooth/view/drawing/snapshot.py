@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth.collision.contact_forces import ContactForces
 from nonsmooth.errors import OptionError
-from nonsmooth.io import RecordedContacts, RecordedFrame, Trajectory
+from nonsmooth.io import RecordedFrame, Trajectory
 from nonsmooth.model import quaternions
 from nonsmooth.view.drawing.interpolate_frames import between
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 class Snapshot:
     """One frame of a run; contacts are read when they are asked for."""
 
-    def __init__(self, frame: RecordedFrame, read_contacts: Callable[[], RecordedContacts | None]) -> None:
+    def __init__(self, frame: RecordedFrame, read_contacts: Callable[[], ContactForces | None]) -> None:
         if frame.position is None:
             raise OptionError("positions were not recorded: record them to see anything")
         self.frame = frame
@@ -59,10 +60,7 @@ class Snapshot:
     @classmethod
     def of_step(cls, frame: Frame) -> Snapshot:
         """Copy what a time step has left, which changes with the next step."""
-        contacts, step = frame.contacts, frame.step
-        recorded = RecordedContacts(
-            contacts.bodies, contacts.point, contacts.normal, contacts.gap, frame.impulses, step
-        )
+        recorded = frame.contact_forces
         return cls(
             RecordedFrame(
                 frame.index, frame.time, frame.position.copy(), frame.quaternion.copy(),
@@ -74,9 +72,9 @@ class Snapshot:
     @classmethod
     def of_start(cls, system: System) -> Snapshot:
         """Copy the state that a run begins with; there are no contacts yet."""
-        none = RecordedContacts(
+        none = ContactForces(
             np.zeros((0, 2), dtype=np.int32), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0),
-            np.zeros((0, 3)), 1.0,
+            np.zeros((0, 3)), 1.0, system,
         )  # fmt: skip
         state = (system.position, system.quaternion, system.linear_velocity, system.angular_velocity)
         return cls(RecordedFrame(0, 0.0, *(array.copy() for array in state)), lambda: none)
@@ -90,7 +88,7 @@ class Snapshot:
         )
 
     @cached_property
-    def contacts(self) -> RecordedContacts | None:
+    def contacts(self) -> ContactForces | None:
         """The contacts; None if they were not recorded."""
         return self._read_contacts()
 

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth.collision.contact_forces import ContactForces
 from nonsmooth.errors import OptionError
 from nonsmooth.io import RecordedJoints
-from nonsmooth.io.runs.trajectory import RecordedContacts, RecordedFrame, RecordedReactions, Trajectory
+from nonsmooth.io.runs.trajectory import RecordedFrame, RecordedReactions, Trajectory
 from nonsmooth.model import quaternions
 from nonsmooth.model import shapes as kinds
 from nonsmooth.view.drawing.colours import (
@@ -78,7 +79,7 @@ class Quantities:
             None if reactions is None else _joint_rows(reactions),
         )
 
-    def _of_contacts(self, contacts: RecordedContacts) -> list[Quantity]:
+    def _of_contacts(self, contacts: ContactForces) -> list[Quantity]:
         force = contacts.force
         normal = np.einsum("ij,ij->i", force, contacts.normal)
         tangential = np.linalg.norm(force - normal[:, None] * contacts.normal, axis=1)
@@ -155,7 +156,7 @@ def _state(frame: RecordedFrame) -> list[Quantity]:
     return found
 
 
-def _loads(frame: RecordedFrame, contacts: RecordedContacts | None, count: int) -> list[Quantity]:
+def _loads(frame: RecordedFrame, contacts: ContactForces | None, count: int) -> list[Quantity]:
     """What contacts do to the bodies."""
     if contacts is None:
         return []

@@ -226,14 +226,10 @@ def body_numbers(stage: Stage, snapshot: Snapshot, body: int) -> str:
         rows.append(("speed", f"{np.linalg.norm(velocity[body]):.4g} m/s"))
     contacts = snapshot.contacts
     if contacts is not None:
-        force = contacts.force
-        net = force[contacts.bodies[:, 1] == body].sum(axis=0) - force[contacts.bodies[:, 0] == body].sum(
-            axis=0
-        )
+        own = contacts.of(body)
         total = body_values(ColourBy.FORCE, snapshot.frame, contacts, stage.count)[body]
-        touching = int(np.sum(contacts.bodies == body))
-        rows.append(("contacts", f"{touching}, their forces:"))
-        rows.append(("net force", f"{three(net)} N"))
+        rows.append(("contacts", f"{len(own)}, their forces:"))
+        rows.append(("net force", f"{three(own.force.sum(axis=0))} N"))
         rows.append(("sum of sizes", f"{total:.4g} N"))
     cells = "".join(
         f'<tr><td style="padding-right: 0.8em; opacity: 0.7">{name}</td><td>{value}</td></tr>'
