@@ -6,17 +6,23 @@ from nonsmooth.cli.terminal.console import OUT
 
 
 def list_scenes() -> None:
-    """Show the ready-made scenes and their parameters."""
+    """Show the ready-made scenes and their parameters, and those in generalised coordinates."""
     from inspect import signature
 
     from nonsmooth.cli.terminal.tables import name_list
     from nonsmooth.scenes import SCENES
+    from nonsmooth.scenes.closed_form import MODELS
 
     rows = [
         (each.name, each.summary, f"--set {', '.join(signature(each.build).parameters)}")
         for each in SCENES.values()
     ]
     OUT.print(name_list("Scenes", rows))
+    rows = [
+        (each.name, each.summary, f"{each.build.__name__}({', '.join(signature(each.build).parameters)})")
+        for each in MODELS.values()
+    ]
+    OUT.print(name_list("In generalised coordinates: classes of nonsmooth.scenes.closed_form", rows))
 
 
 def list_experiments() -> None:
