@@ -19,6 +19,7 @@ from helpers.command_line import SOURCES, assert_mistake, run, run_process
 from nonsmooth._support import kernel_cache
 from nonsmooth._support.progress import Progress
 from nonsmooth.cli import main
+from nonsmooth.cli.commands import solve as solve_command
 from nonsmooth.cli.solver import solver_with
 from nonsmooth.experiments import REGISTRY as EXPERIMENTS
 from nonsmooth.experiments import Comparison, Experiment, Summary
@@ -32,10 +33,7 @@ from nonsmooth.solvers import Solver
 # ---- help and lists -------------------------------------------------------------------------------------
 
 
-COMMANDS = (
-    "list", "solve", "run", "inspect", "view", "render", "export", "record-problems", "bench", "compare",
-    "mcp", "experiment", "reproduce", "info",
-)  # fmt: skip
+COMMANDS = tuple(main.FILES)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -226,7 +224,7 @@ def test_large_problems_print_the_certificate_only(tmp_path: Path) -> None:
 
 MISTAKES = {
     "slove": "no command 'slove': did you mean solve",
-    "fly": "no command 'fly': choose one of list, solve, run, inspect, render, view, export, ",
+    "fly": "no command 'fly': choose one of run, export, inspect, render, view, bench, compare, ",
     "--dbug": "nonsmooth has no option --dbug: did you mean --debug",
     "solve": "Missing argument 'PROBLEM'",
     "solve sliding-bal": "'sliding-bal' is neither a file nor a problem .* did you mean sliding-ball",
@@ -290,7 +288,7 @@ def test_a_fault_of_the_program_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -
     def broken(name: str) -> None:
         raise ZeroDivisionError("a fault")
 
-    monkeypatch.setattr(main, "_find_problem", broken)
+    monkeypatch.setattr(solve_command, "find_problem", broken)
     with pytest.raises(ZeroDivisionError, match="a fault"):
         run("solve", "sliding-ball")
 
@@ -299,7 +297,7 @@ def test_ctrl_c_in_a_solve(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(name: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(main, "_find_problem", interrupted)
+    monkeypatch.setattr(solve_command, "find_problem", interrupted)
     result = run("solve", "sliding-ball")
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "Interrupted.\n")
 
@@ -468,8 +466,9 @@ def test_a_terminal_without_greek_letters() -> None:
     assert "0.0981" in result.stdout
 
 
-def test_the_command_itself_imports_nothing_heavy() -> None:
-    """Without the package's own __init__, so that this looks at cli.py alone."""
+@pytest.mark.parametrize("words", [["--help"], ["solve", "--help"]])
+def test_the_command_itself_imports_nothing_heavy(words: list[str]) -> None:
+    """Without the package's own __init__, so that this looks at cli/ alone."""
     code = f"""
 import sys, types
 package = types.ModuleType("nonsmooth")
@@ -477,7 +476,7 @@ package.__path__ = [{str(SOURCES / "nonsmooth")!r}]
 sys.modules["nonsmooth"] = package
 from nonsmooth.cli.main import app
 try:
-    app(["solve", "--help"])
+    app({words})
 except SystemExit as end:
     assert end.code == 0
 heavy = {{"numba", "numpy", "scipy", "matplotlib", "h5py", "clarabel"}} & set(sys.modules)

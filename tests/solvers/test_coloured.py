@@ -375,8 +375,9 @@ SMALL = {"filling": {"spheres": 150}, "compaction": {"spheres": 60}, "capsule-he
          "box-wall": {"rows": 3, "columns": 4}, "box-pyramid": {"base": 4}}
 
 def go(name, threads, **options):
-    system = ns.scenes.SCENES[name].build(**SMALL.get(name, {}))
-    return ns.simulate(system, 0.6, 0.01, threads=threads, **options)
+    scene = ns.scenes.SCENES[name]
+    step = min(0.01, scene.settings.get("step", 0.01))
+    return ns.simulate(scene.build(**SMALL.get(name, {})), 60 * step, step, threads=threads, **options)
 
 def digest(run):
     end = run.system

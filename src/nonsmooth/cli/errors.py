@@ -62,7 +62,7 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the named command."""
         if self.get_command(ctx, args[0]) is None:
-            raise OptionError(f"there is no command {args[0]!r}: {advice(args[0], list(self.commands))}")
+            raise OptionError(f"there is no command {args[0]!r}: {advice(args[0], self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)
 
 

@@ -1,17 +1,57 @@
-"""What the commands share: examples below the help, numbers as arguments, notices, checks of file names."""
+"""What the commands share: how they are registered, numbers and options, notices, checks of file names."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from nonsmooth.cli.terminal.console import ERR
 from nonsmooth.errors import OptionError
+
+Function = TypeVar("Function", bound=Callable[..., None])
+
+
+class Group(StrEnum):
+    """Headings of the command's help, in its order."""
+
+    RUNS = "Simulations"
+    RECORDINGS = "Recordings"
+    PROBLEMS = "Contact and complementarity problems"
+    PAPERS = "Experiments"
+    ABOUT = "Information"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its arguments and its help are those of a function."""
+
+    name: str
+    function: Callable[..., None]
+    group: Group
+    epilog: str
+    """Text below the help."""
+
+
+COMMANDS: dict[str, Command] = {}
+"""The commands whose files have been imported, by name."""
+
+
+def command(group: Group, *lines: tuple[str, str]) -> Callable[[Function], Function]:
+    """Register a function as the command that bears its file's name; `lines` are examples for its help."""
+
+    def register(function: Function) -> Function:
+        name = function.__module__.rpartition(".")[2].replace("_", "-")
+        COMMANDS[name] = Command(name, function, group, examples(*lines))
+        return function
+
+    return register
 
 
 def examples(*lines: tuple[str, str]) -> str:

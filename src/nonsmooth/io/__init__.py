@@ -1,7 +1,8 @@
 """Files: problems (own, FCLib's, Siconos'), recorded runs and checkpoints in HDF5, scenes in TOML."""
 
 from nonsmooth.io.problems.fclib import FclibFile, FclibInfo, FclibState, read_fclib, write_fclib
-from nonsmooth.io.problems.native import read_initial, read_problem, write_problem
+from nonsmooth.io.problems.formats import read_initial, read_problem
+from nonsmooth.io.problems.native import write_problem
 from nonsmooth.io.problems.siconos import read_siconos, write_siconos
 from nonsmooth.io.runs.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from nonsmooth.io.runs.joint_constants import RecordedJoints

@@ -6,8 +6,10 @@ import numpy as np
 
 from nonsmooth.errors import OptionError
 from nonsmooth.model.system import System
+from nonsmooth.scenes.registry import scene
 
 
+@scene("a ball that slides, then rolls (Melanz et al. §3.1)")
 def rolling_ball(
     *,
     speed: float = 2.0,
@@ -37,6 +39,7 @@ def rolling_ball(
     return system
 
 
+@scene("a ball that bounces on a floor with restitution")
 def bouncing_ball(
     *,
     height: float = 1.0,
@@ -65,6 +68,7 @@ def bouncing_ball(
     return system
 
 
+@scene("a row of balls that passes a blow along without loss")
 def newtons_cradle(
     balls: int = 5,
     *,

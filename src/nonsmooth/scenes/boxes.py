@@ -10,8 +10,10 @@ import numpy as np
 from nonsmooth.errors import OptionError
 from nonsmooth.model import quaternions
 from nonsmooth.model.system import System
+from nonsmooth.scenes.registry import scene
 
 
+@scene("a box on a slope that stays or slides")
 def box_on_incline(
     *,
     angle: float = math.radians(20.0),
@@ -43,6 +45,7 @@ def box_on_incline(
     return system
 
 
+@scene("cubes one upon the other")
 def box_stack(
     boxes: int = 5, *, edge: float = 1.0, density: float = 500.0, friction: float = 0.5, gravity: float = 9.81
 ) -> System:
@@ -60,6 +63,7 @@ def box_stack(
     return _bricks(places, (edge, edge, edge), density, friction, gravity)
 
 
+@scene("a wall of bricks in running bond")
 def box_wall(
     rows: int = 5,
     columns: int = 6,
@@ -90,6 +94,7 @@ def box_wall(
     return _bricks(places, size, density, friction, gravity)
 
 
+@scene("a pyramid of bricks")
 def box_pyramid(
     base: int = 6,
     *,

@@ -7,8 +7,10 @@ import numpy as np
 from nonsmooth.model import quaternions
 from nonsmooth.model.system import System
 from nonsmooth.scenes.filling import add_container, default_width, lattice
+from nonsmooth.scenes.registry import scene
 
 
+@scene("capsules that fall into an open container", small={"capsules": 12})
 def capsule_heap(
     capsules: int = 100,
     *,

@@ -11,8 +11,10 @@ from nonsmooth.errors import OptionError
 from nonsmooth.model import quaternions
 from nonsmooth.model.shapes import Box, ConvexHull, Shape
 from nonsmooth.model.system import System
+from nonsmooth.scenes.registry import scene
 
 
+@scene("a house of cards that lean against each other by their edges", small={"levels": 2})
 def card_house(
     levels: int = 4,
     *,

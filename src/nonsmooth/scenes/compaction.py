@@ -5,6 +5,7 @@ from __future__ import annotations
 from nonsmooth.errors import OptionError
 from nonsmooth.model.system import System
 from nonsmooth.scenes.filling import filling
+from nonsmooth.scenes.registry import scene
 
 _THICKNESS = 2.0
 """Of the slab, in radii."""
@@ -12,6 +13,7 @@ _CLEARANCE = 0.05
 """Between the slab and each wall, in radii: a sphere cannot get through, and the slab does not jam."""
 
 
+@scene("spheres in a container under a heavy slab (Melanz et al. §3.3)", small={"spheres": 30})
 def compaction(
     spheres: int = 1000,
     *,

@@ -7,6 +7,7 @@ import numpy as np
 from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.model.system import System
+from nonsmooth.scenes.registry import scene
 
 _SPACING = 2.2
 """Distance of neighbours on the starting lattice, in radii."""
@@ -14,6 +15,7 @@ _JITTER = 0.05
 """Largest random shift of a sphere from its place, in radii and in each direction."""
 
 
+@scene("spheres that fall into an open container (Melanz et al. §3.2)", small={"spheres": 30})
 def filling(
     spheres: int = 1000,
     *,

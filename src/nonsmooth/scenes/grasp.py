@@ -18,6 +18,7 @@ from nonsmooth.model.joints import Prismatic, Revolute, evaluated
 from nonsmooth.model.shapes import Box, Capsule, Compound, Sphere
 from nonsmooth.model.system import System
 from nonsmooth.problem.contact_problem import ContactProblem
+from nonsmooth.scenes.registry import scene
 
 SIDES = (-1.0, 1.0)
 """Sign of y at the first and at the second robot."""
@@ -32,6 +33,7 @@ _STIFFNESS, _DAMPING = (60.0, 60.0, 0.05, 500.0), (6.0, 6.0, 0.01, 40.0)
 """Of the joints' controllers: N·m/rad and N·m·s/rad for the hinges, N/m and N·s/m for the slide."""
 
 
+@scene("two SCARA robots that hold a cube (Andreani et al. §4.2)")
 def grasp(*, squeeze: float = 20.0, friction: float = 0.5, gravity: float = 9.81) -> System:
     """Return two robots that press a cube between their fingers and hold it against gravity.
 

@@ -9,11 +9,13 @@ import numpy as np
 from nonsmooth.errors import OptionError
 from nonsmooth.model.shapes import Box, ConvexHull, Shape
 from nonsmooth.model.system import System
+from nonsmooth.scenes.registry import scene
 
 _SHORT, _LONG, _HEIGHT = 0.05, 0.2, 0.1
 """Of a plank, in m; a cross-piece is longer by `_SHORT`."""
 
 
+@scene("a tower of 102 wooden blocks laid loosely (SimBenchmark)", small={"floors": 2, "bases": 4})
 def kapla(
     floors: int = 6,
     *,

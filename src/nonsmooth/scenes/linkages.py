@@ -20,8 +20,10 @@ from nonsmooth.model import quaternions
 from nonsmooth.model.joints import Prismatic, Ramp, Revolute, Spherical
 from nonsmooth.model.system import System
 from nonsmooth.scenes._plane import add_bar, add_pin, at_least, dyad, in_space
+from nonsmooth.scenes.registry import scene
 
 
+@scene("a slider that a driven crank moves to and fro")
 def slider_crank(
     *,
     crank: float = 0.1,
@@ -72,6 +74,7 @@ def slider_crank(
     return system
 
 
+@scene("two bars that hang from each other")
 def double_pendulum(
     *,
     angles: tuple[float, float] = (0.5 * math.pi, 0.5 * math.pi),
@@ -115,6 +118,7 @@ class Drag:
         return -self.rate * system.mass[:, None] * system.linear_velocity, -self.rate * spin
 
 
+@scene("links that hang between two points, or from one", small={"links": 10}, scheme="rattle", step=0.001)
 def chain(
     links: int = 100,
     *,
@@ -166,6 +170,7 @@ def _arc(links: int, length: float, span: float) -> NDArray[np.complex128]:
     return np.concatenate([[0j], np.cumsum(directions) * (length / links)])
 
 
+@scene("a spinning top on a fixed point")
 def top(
     *,
     mass: float = 0.5,
@@ -217,6 +222,7 @@ class FourBar:
     ground: float = 1.0
 
 
+@scene("a crank, a coupler and a rocker, driven or falling")
 def four_bar(
     *,
     crank: float = 0.3,
@@ -245,6 +251,7 @@ def four_bar(
     return system
 
 
+@scene("many separate four-bars", small={"rows": 2, "columns": 2})
 def four_bar_grid(
     rows: int = 10,
     columns: int = 10,
@@ -295,6 +302,7 @@ def _add_four_bar(
         system.add_driver(f"shaft{suffix}", Ramp(speed))
 
 
+@scene("a door on more hinges than it needs")
 def door(
     hinges: int = 3,
     *,

@@ -11,11 +11,13 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.model.shapes import ConvexHull
 from nonsmooth.model.system import System
+from nonsmooth.scenes.registry import scene
 
 _FRICTION = {25: 0.8, 101: 0.5}
 """μ of the arches that others publish numbers for, by their number of stones."""
 
 
+@scene("a masonry arch of wedge-shaped stones between two fixed ones", small={"stones": 9})
 def arch(
     stones: int = 25,
     *,

@@ -15,10 +15,12 @@ import numpy as np
 from nonsmooth.model.joints import Distance, Revolute, Strut
 from nonsmooth.model.system import System
 from nonsmooth.scenes._plane import at_least, dyad
+from nonsmooth.scenes.registry import scene
 
 _OUT_OF_PLANE = (0.0, 0.0, 1.0)
 
 
+@scene("a point mass on a rod (IFToMM A01)")
 def pendulum(
     *, length: float = 1.0, mass: float = 1.0, angle: float = -0.5 * math.pi, gravity: float = 9.81
 ) -> System:
@@ -40,6 +42,7 @@ def pendulum(
     return system
 
 
+@scene("four-bar loops side by side, of equal links (IFToMM A02)")
 def n_four_bar(
     loops: int = 2, *, length: float = 1.0, mass: float = 1.0, speed: float = 1.0, gravity: float = 9.81
 ) -> System:
@@ -87,6 +90,7 @@ _CRANK, _ROD, _TRIANGLE, _LINK, _ARM = 0.007, 0.028, 0.035, 0.02, 0.04
 """Lengths OF, FE, BE, EG = EH and AG = AH in m."""
 
 
+@scene("seven bars that a motor whirls round (IFToMM A03)", scheme="rattle", step=0.0002, duration=0.1)
 def squeezer(
     *,
     crank: float = -0.0620,

@@ -13,8 +13,10 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth.model import quaternions
 from nonsmooth.model.joints import Prismatic, Revolute, Strut
 from nonsmooth.model.system import System
+from nonsmooth.scenes.registry import scene
 
 
+@scene("six bars on edges of a cube, redundant and movable (IFToMM A04)", scheme="rattle")
 def bricard(*, length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity: float = 9.81) -> System:
     """Return Bricard's mechanism: six bars along edges of a cube, one the ground, at rest (IFToMM A04).
 
@@ -42,6 +44,7 @@ def bricard(*, length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravi
     return system
 
 
+@scene("a flyball governor with stiff springs (IFToMM A05)", scheme="rattle", step=0.0002, duration=0.5)
 def governor(
     *,
     spin: float = 2.0 * math.pi,

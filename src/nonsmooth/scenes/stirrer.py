@@ -17,6 +17,7 @@ from nonsmooth.model.shapes import Box, Compound
 from nonsmooth.model.system import System
 from nonsmooth.scenes._plane import AXIS, add_bar, add_pin, at_least, dyad, in_space, turned
 from nonsmooth.scenes.filling import add_container, lattice
+from nonsmooth.scenes.registry import scene
 
 _COUPLER, _ROCKER, _GROUND, _ARM = 3.0, 2.5, 3.5, 5.0
 """Lengths as multiples of the crank's: pin to pin, rocker, distance of the fixed pins, pin to paddle."""
@@ -59,6 +60,7 @@ class _Plan:
         return cls(width, crank, shaft, thickness, (thickness, 0.4 * width, 2.2 * crank))
 
 
+@scene("a four-bar that stirs a bed of spheres with a paddle", small={"spheres": 60}, step=0.002)
 def stirrer(
     spheres: int = 500,
     *,

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nonsmooth._support.registry import advice
-from nonsmooth.cli.parts import examples, number, whole_number
+from nonsmooth.cli.parts import Group, command, number, whole_number
 from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
 from nonsmooth.errors import MissingSolverError, OptionError
 
 if TYPE_CHECKING:
     from nonsmooth.bench import Contender, Row, Rules
 
-BENCH_EXAMPLES = examples(
+
+@command(
+    Group.PROBLEMS,
     ("nonsmooth bench problems", "the default solver and two others"),
     ("nonsmooth bench problems --solvers auto,newton,siconos:PROX", "beside Siconos"),
     ("nonsmooth bench problems --solvers gauss-seidel:acceleration=none,auto", "options"),
@@ -24,8 +26,6 @@ BENCH_EXAMPLES = examples(
     ("nonsmooth bench problems --solvers auto,pinocchio:ADMM,clarabel,script:mine.py", "others"),
     ("nonsmooth bench problems --measure siconos --dimension 3", "by Siconos' error"),
 )
-
-
 def bench(
     folder: Annotated[
         Path,

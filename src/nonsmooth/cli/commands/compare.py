@@ -11,14 +11,15 @@ from rich.text import Text
 
 from nonsmooth.cli.parts import (
     AsJson,
+    Group,
     IterationLimit,
     OtherLaw,
     ProblemName,
     TimeLimit,
     WantedResidual,
     check_target,
+    command,
     compile_notice,
-    examples,
 )
 from nonsmooth.cli.problem import find_problem
 from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
@@ -29,14 +30,14 @@ if TYPE_CHECKING:
     from nonsmooth.problem import ContactProblem
     from nonsmooth.solvers import Solution, Solver
 
-COMPARE_EXAMPLES = examples(
+
+@command(
+    Group.PROBLEMS,
     ("nonsmooth compare cube-glides", "every solver that there is"),
     ("nonsmooth compare cube-glides --solvers newton,apgd,eom", "three of them"),
     ("nonsmooth compare block.h5 --solvers auto,admm -o block.png", "with a plot"),
     ("nonsmooth compare cube-glides --solvers newton:warm_sweeps=0,newton", "options"),
 )
-
-
 def compare(
     problem: ProblemName,
     solvers: Annotated[

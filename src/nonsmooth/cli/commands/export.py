@@ -13,26 +13,26 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from nonsmooth._support.registry import advice
-from nonsmooth.cli.parts import check_target, examples, number, whole_number
+from nonsmooth.cli.parts import Group, check_target, command, number, whole_number
 from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
 from nonsmooth.errors import OptionError
 
 if TYPE_CHECKING:
     from nonsmooth.io import Trajectory
 
-EXPORT_EXAMPLES = examples(
+_TARGETS = "--vtk DIR, --csv DIR, --parquet DIR or --gltf FILE.glb"
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+@command(
+    Group.RECORDINGS,
     ("nonsmooth export f.h5 --vtk paraview", "then open paraview/*.pvd"),
     ("nonsmooth export f.h5 --vtk paraview --from 1 --to 2 --every 5", "some frames"),
     ("nonsmooth export f.h5 --csv tables", "frames, contacts, joints, steps"),
     ("nonsmooth export f.h5 --parquet tables", "for pandas and others"),
     ("nonsmooth export f.h5 --gltf end.glb --time 2.0", "one frame"),
 )
-
-_TARGETS = "--vtk DIR, --csv DIR, --parquet DIR or --gltf FILE.glb"
-
-Choice = TypeVar("Choice", bound=StrEnum)
-
-
 def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5).")],
     vtk: Annotated[

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from nonsmooth.cli.parts import compile_notice, examples, whole_number
+from nonsmooth.cli.parts import Group, command, compile_notice, whole_number
 from nonsmooth.cli.scene import (
     Duration,
     FoundScene,
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 
 _KINDS: tuple[Kind, ...] = ("global", "local")
 
-RECORD_EXAMPLES = examples(
+
+@command(
+    Group.PROBLEMS,
     ("nonsmooth record-problems box-stack --every 50", "four problems"),
     ("nonsmooth record-problems filling --every 5 --limit 2", "stop early"),
     ("nonsmooth record-problems box-wall --every 20 --limit 1 --kind local", "W, q"),
     ("nonsmooth record-problems my_scene.toml --every 5 --output ball", "a scene file"),
     ("nonsmooth record-problems box-on-incline --every 50 --with-solutions", "answers"),
 )
-
-
 def record_problems(
     scene: SceneName,
     every: Annotated[

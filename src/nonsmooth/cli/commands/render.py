@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nonsmooth._support.registry import advice
-from nonsmooth.cli.parts import check_target, compile_notice, examples, number
+from nonsmooth.cli.parts import Group, check_target, command, compile_notice, number
 from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
 from nonsmooth.errors import OptionError
 
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from nonsmooth.view.drawing.film import Pace
     from nonsmooth.view.drawing.look import Look
 
-RENDER_EXAMPLES = examples(
+_PICTURES = (".png", ".jpg", ".jpeg")
+_PICTURE_ONLY, _FILM_ONLY = ("--time",), ("--fps", "--speed", "--from", "--to")
+
+
+@command(
+    Group.RECORDINGS,
     ("nonsmooth render f.h5 -o end.png", "the last frame"),
     ("nonsmooth render f.h5 --time 2.0 -o out.png --colour force", "another time"),
     ("nonsmooth render f.h5 -o chains.png --chains --contacts", "forces and contacts"),
@@ -26,11 +31,6 @@ RENDER_EXAMPLES = examples(
     ("nonsmooth render f.h5 --film out.mp4 --speed 0.5", "a film in slow motion"),
     ("nonsmooth render f.h5 --film out.gif --from 1 --to 2 --fps 20", "a part of it"),
 )
-
-_PICTURES = (".png", ".jpg", ".jpeg")
-_PICTURE_ONLY, _FILM_ONLY = ("--time",), ("--fps", "--speed", "--from", "--to")
-
-
 def render(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5).")],
     output: Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nonsmooth._support.registry import advice
-from nonsmooth.cli.parts import compile_notice, examples
+from nonsmooth.cli.parts import Group, command, compile_notice
 from nonsmooth.cli.terminal.console import ERR, OUT
 from nonsmooth.errors import OptionError
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from nonsmooth.cli.terminal.overall_bar import OverallBar
     from nonsmooth.experiments.report import Outcome, Paper, Reproduction
 
-REPRODUCE_EXAMPLES = examples(
+
+@command(
+    Group.PAPERS,
     ("nonsmooth reproduce --quick", "all papers, coarser and faster"),
     ("nonsmooth reproduce --paper studer --quick", "the experiments of one paper"),
     ("nonsmooth reproduce --paper melanz --paper mazhar -o two", "two papers"),
     ("nonsmooth reproduce", "everything at the papers' sizes: takes long"),
 )
-
-
 def reproduce(
     paper: Annotated[
         list[str] | None,

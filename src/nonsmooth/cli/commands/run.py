@@ -1,4 +1,4 @@
-"""The commands `nonsmooth run` and `nonsmooth inspect`: move a scene through time, look at a recording."""
+"""The command `nonsmooth run`: move a scene through time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from nonsmooth.cli.commands.view import Host, Port, live_view
-from nonsmooth.cli.parts import check_target, compile_notice, examples, number, whole_number
+from nonsmooth.cli.parts import Group, check_target, command, compile_notice, number, whole_number
 from nonsmooth.cli.scene import (
     ContactCheck,
     Duration,
@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 _CHECKPOINT_SECONDS = 5.0
 """Wall time between checkpoints: an interrupted run repeats no more than this."""
 
-RUN_EXAMPLES = examples(
+
+@command(
+    Group.RUNS,
     ("nonsmooth run filling --set spheres=100", "a ready-made scene"),
     ("nonsmooth run box-stack --duration 0.5 --step 0.01", "other times"),
     ("nonsmooth run filling --set spheres=50 --record f.h5", "keep it"),
@@ -47,12 +49,6 @@ RUN_EXAMPLES = examples(
     ("nonsmooth run rolling-ball --law relaxed --json", "for other programs"),
     ("nonsmooth run my_scene.toml --threads 2", "a scene file"),
 )
-INSPECT_EXAMPLES = examples(("nonsmooth inspect f.h5", "also while the run goes on"))
-
-
-# ---- run --------------------------------------------------------------------------------------------
-
-
 def run(
     scene: SceneName,
     parameters: Parameters = None,
@@ -236,18 +232,3 @@ def _check_older(path: Path, resume: bool, fresh: bool) -> None:
             f"{path} holds a run of {done}{of} steps already: go on with --resume, replace it with --fresh, "
             "or name another file"
         )
-
-
-# ---- inspect ----------------------------------------------------------------------------------------
-
-
-def inspect(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5).")],
-) -> None:
-    """Show what a recorded run holds, how far it came, and its certificate."""
-    from nonsmooth.cli.terminal.run_tables import recording_report
-    from nonsmooth.io import Trajectory
-
-    with Trajectory(file) as trajectory:
-        OUT.print(Text(str(file), "bold"), soft_wrap=True)
-        OUT.print(recording_report(trajectory))

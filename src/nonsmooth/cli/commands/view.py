@@ -7,19 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nonsmooth.cli.parts import examples, whole_number
+from nonsmooth.cli.parts import Group, command, whole_number
 from nonsmooth.cli.terminal.console import ERR, OUT
 
 if TYPE_CHECKING:
     from nonsmooth.model import System
     from nonsmooth.view.web.viewer import LiveView
-
-VIEW_EXAMPLES = examples(
-    ("nonsmooth view filling.h5", "play a recorded run"),
-    ("nonsmooth view filling.h5 --port 9000", "at another port"),
-    ("nonsmooth view filling.h5 --host 0.0.0.0", "for other computers too"),
-    ("nonsmooth run filling --set spheres=100 --view", "watch a run live"),
-)
 
 Host = Annotated[
     str | None,
@@ -40,6 +33,13 @@ Port = Annotated[
 ]
 
 
+@command(
+    Group.RECORDINGS,
+    ("nonsmooth view filling.h5", "play a recorded run"),
+    ("nonsmooth view filling.h5 --port 9000", "at another port"),
+    ("nonsmooth view filling.h5 --host 0.0.0.0", "for other computers too"),
+    ("nonsmooth run filling --set spheres=100 --view", "watch a run live"),
+)
 def view(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5), which may still be going on.")

@@ -312,7 +312,7 @@ def write_fclib(
     path: FilePath,
     *,
     kind: Kind | None = None,
-    solution: Solution | None = None,
+    solution: Solution | ArrayLike | None = None,
     guesses: Sequence[ArrayLike] = (),
     info: FclibInfo | None = None,
     encoding: Encoding = "triplet",
@@ -324,7 +324,7 @@ def write_fclib(
         path: the file.
         kind: "global" (M, H, f, w) or "local" (W, q); the first where masses are known, if not given.
             "local" of a problem with masses forms W.
-        solution: a solution of this problem, to be stored with it.
+        solution: a solution of this problem, to be stored with it, or its impulses as in `guesses`.
         guesses: impulses to start from, in N·s: contacts, then joint rows. Their velocities are computed.
         info: title, description and known properties.
         encoding: how matrices are stored: "triplet" (all programs read it), compressed "columns" or "rows".
@@ -337,7 +337,9 @@ def write_fclib(
     states = [_state_of(problem, kind, f"guess {k + 1}", guess) for k, guess in enumerate(guesses)]
     final = None
     if solution is not None:
-        flat = np.concatenate([solution.impulses, solution.joint_impulses])
+        flat: Any = solution
+        if hasattr(flat, "impulses"):
+            flat = np.concatenate([flat.impulses, flat.joint_impulses])
         final = _state_of(problem, kind, "solution", flat)
     with new_file(path) as file:
         group = file.create_group(_GROUPS[kind])

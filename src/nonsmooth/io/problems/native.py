@@ -4,8 +4,7 @@
     problem = read_problem("failing.h5")
     solution = solve(problem, initial=read_initial("failing.h5"))
 
-`read_problem` and `read_initial` take the files of others too, and tell them apart by their content:
-FCLib's (`fclib`) and the text files of Siconos (`siconos`).
+`read_problem` and `read_initial` take the files of others too: see `formats`.
 
 Layout of our own file, versions 1 and 2 (numbers are float64, indices and counts int64 or int32):
 
@@ -32,29 +31,26 @@ no larger than the file itself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from nonsmooth.errors import FileFormatError, NonsmoothError, ProblemError
+from nonsmooth._support.arrays import Floats
+from nonsmooth.errors import FileFormatError, NonsmoothError, ProblemError, UnsupportedError
 from nonsmooth.io._hdf5 import (
     FLOATS,
     INTEGERS,
     FileKind,
     FilePath,
     Node,
-    check_readable,
     new_file,
-    open_hdf5,
     reading,
-    suspicion,
     write_header,
     write_text,
 )
-from nonsmooth.io.problems.fclib import is_fclib, read_fclib
-from nonsmooth.io.problems.siconos import read_siconos
+from nonsmooth.io.problems.base import Contents, ProblemFormat
+from nonsmooth.problem.certificate import certify
 from nonsmooth.problem.contact_problem import ContactProblem
 
 if TYPE_CHECKING:
@@ -107,54 +103,59 @@ def write_problem(problem: ContactProblem, path: FilePath, *, solution: Solution
                 f"solution has {found[0]} contact and {found[1]} joint impulses, and this problem has "
                 f"{wanted[0]} and {wanted[1]} rows: give a solution of this problem"
             )
-    form, bounded = _form_of(problem), bool(np.isfinite(problem.joint_bounds).any())
     with new_file(path) as file:
-        write_header(file, _KIND if bounded else _WITHOUT_BOUNDS)
-        write_text(file, form=form, law=str(problem.law))
-        for name in ("friction", "components", *_FORMS[form]):
-            _write(file, name, getattr(problem, name))
-        if bounded:
-            _write(file, "joint_bounds", problem.joint_bounds)
+        _write_body(file, problem)
         if solution is not None:
-            group = file.create_group("solution")
-            _write(group, "impulses", solution.impulses)
-            _write(group, "joint_impulses", solution.joint_impulses)
-            group.attrs["residual"] = solution.certificate.residual
-            write_text(group, status=str(solution.status), solver=solution.statistics.solver)
+            words = {"status": str(solution.status), "solver": solution.statistics.solver}
+            residual = solution.certificate.residual
+            _write_solution(file, solution.impulses, solution.joint_impulses, residual, words)
 
 
-def read_problem(path: FilePath) -> ContactProblem:
-    """Read a problem that `write_problem` wrote, an FCLib file, or a text file of Siconos.
+def _contents(path: FilePath) -> Contents:
+    problem = _read_own(path)
+    with reading(path, _KIND) as file:
+        words, form, found = {}, file.text("form"), None
+        if file.has("solution"):
+            stored = file.group("solution")
+            words = {f"{name} stored": stored.text(name) for name in ("status", "solver")}
+            found = _impulses(stored)
+    if found is not None and len(found) != problem.layout.rows:
+        raise FileFormatError(
+            f"{path}: its solution has {len(found)} impulses, and the problem has {problem.layout.rows} rows"
+        )
+    return Contents(problem, form, words, found)
 
-    Raises `FileFormatError` if the file is none of them, is damaged, or holds no valid problem.
-    """
-    kind = _format_of(path)
-    if kind == "fclib":
-        return read_fclib(path).problem
-    return read_siconos(path) if kind == "siconos" else _read_own(path)
 
-
-def read_initial(path: FilePath) -> NDArray[np.float64]:
-    """Read the impulses of a stored solution as a warm start: contacts, then joint rows, in N·s.
-
-    An FCLib file may hold guesses too: what has the smallest residual is taken.
-    """
-    kind = _format_of(path)
-    if kind == "fclib":
-        found = read_fclib(path).initial
-        if found is None:
-            raise FileFormatError(f"{path} holds no solution and no guess: start without --initial")
-        return found
-    if kind == "siconos":
-        raise FileFormatError(f"{path} is a text file of Siconos, which holds a problem and no solution")
+def _read_initial(path: FilePath) -> Floats:
     with reading(path, _KIND) as file:
         if not file.has("solution"):
             raise FileFormatError(
                 f"{path} holds no solution: write it with write_problem(problem, path, solution=solution)"
             )
-        stored = file.group("solution")
-        impulses, joints = _read(stored, "impulses"), _read(stored, "joint_impulses")
-    return np.concatenate([impulses.ravel(), joints.ravel()])
+        return _impulses(file.group("solution"))
+
+
+def _impulses(stored: Node) -> Floats:
+    parts = [_read(stored, "impulses").ravel(), _read(stored, "joint_impulses").ravel()]
+    return np.concatenate(parts)
+
+
+def _write_contents(path: FilePath, contents: Contents) -> tuple[str, ...]:
+    problem, found = contents.problem, contents.solution
+    rows = problem.layout.contact_rows
+    if contents.kind in ("global", "local") and (contents.kind == "global") != problem.has_masses:
+        raise UnsupportedError(
+            "files of our own hold a problem in the form in which it was given: leave out the kind"
+        )
+    with new_file(path) as file:
+        _write_body(file, problem)
+        if found is not None:
+            velocity = problem.velocity(found[:rows], found[rows:]) if problem.has_masses else None
+            residual = certify(problem, found[:rows], found[rows:], velocity).residual
+            words = {name: contents.words.get(f"{name} stored", "unknown") for name in ("status", "solver")}
+            _write_solution(file, found[:rows], found[rows:], residual, words)
+    lost = [what for what in contents.words if not what.endswith(" stored")]
+    return (*lost, *(("the guesses",) if contents.guesses else ()))
 
 
 def _read_own(path: FilePath) -> ContactProblem:
@@ -176,26 +177,27 @@ def _read_own(path: FilePath) -> ContactProblem:
         raise FileFormatError(f"{path} holds no valid problem: {error}") from error
 
 
-def _format_of(path: FilePath) -> Literal["own", "fclib", "siconos"]:
-    """What a file seems to be. Its reader then says what is wrong with it."""
-    import h5py
-
-    check_readable(path)
-    if not h5py.is_hdf5(path):
-        with open(path, "rb") as file:
-            start = file.read(64).split()
-        if start and start[0] in (b"2", b"3"):  # the dimension of the contacts
-            return "siconos"
-        raise FileFormatError(
-            f"{path} is not an HDF5 file and not a text file of Siconos: give a file that write_problem, "
-            "FCLib or Siconos wrote"
-        )
-    root = open_hdf5(path, _KIND.writer)
-    with suspicion(path), root.node:
-        return "fclib" if "format" not in root.node.attrs and is_fclib(root) else "own"
-
-
 # ---- writing ------------------------------------------------------------------------------------------
+
+
+def _write_body(file: Any, problem: ContactProblem) -> None:
+    form, bounded = _form_of(problem), bool(np.isfinite(problem.joint_bounds).any())
+    write_header(file, _KIND if bounded else _WITHOUT_BOUNDS)
+    write_text(file, form=form, law=str(problem.law))
+    for name in ("friction", "components", *_FORMS[form]):
+        _write(file, name, getattr(problem, name))
+    if bounded:
+        _write(file, "joint_bounds", problem.joint_bounds)
+
+
+def _write_solution(
+    file: Any, impulses: Floats, joint_impulses: Floats, residual: float, words: dict[str, str]
+) -> None:
+    group = file.create_group("solution")
+    _write(group, "impulses", impulses)
+    _write(group, "joint_impulses", joint_impulses)
+    group.attrs["residual"] = residual
+    write_text(group, **words)
 
 
 def _form_of(problem: ContactProblem) -> str:
@@ -236,3 +238,15 @@ def _sparse(node: Node, name: str) -> Any:
     except ValueError as error:
         raise FileFormatError(f"{node.path}: {name!r} is not a sparse matrix: {error}") from error
     return matrix
+
+
+FORMAT = ProblemFormat(
+    name="own",
+    title="our own (HDF5)",
+    suffix=".h5",
+    recognises=lambda path, root: root is not None and "format" in root.node.attrs,
+    read=_read_own,
+    read_initial=_read_initial,
+    contents=_contents,
+    write=_write_contents,
+)

@@ -29,8 +29,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import FileFormatError, NonsmoothError, OptionError, UnsupportedError
 from nonsmooth.io._hdf5 import FilePath, sync, writing
+from nonsmooth.io.problems.base import Contents, ProblemFormat
 from nonsmooth.io.problems.number_text import Tokens
 from nonsmooth.io.problems.siconos_matrices import (
     DENSE,
@@ -207,3 +209,42 @@ def _body_edges(mass: Any) -> NDArray[np.int64]:
     np.maximum.at(reach, np.minimum(row, column), np.maximum(row, column))
     last = np.flatnonzero(np.maximum.accumulate(reach) == np.arange(size))
     return np.concatenate([[0], last + 1]).astype(np.int64)
+
+
+# ---- as a format among others -------------------------------------------------------------------------
+
+
+def _recognises(path: FilePath, root: object) -> bool:
+    if root is not None:
+        return False
+    with open(path, "rb") as file:
+        return file.read(64).split()[:1] in ([b"2"], [b"3"])  # the dimension of the contacts
+
+
+def _read_initial(path: FilePath) -> Floats:
+    raise FileFormatError(f"{path} is a text file of Siconos, which holds a problem and no solution")
+
+
+def _contents(path: FilePath) -> Contents:
+    problem = read_siconos(path)
+    return Contents(problem, "global" if problem.has_masses else "local", {}, None)
+
+
+def _write_contents(path: FilePath, contents: Contents) -> tuple[str, ...]:
+    kind: Any = contents.kind if contents.kind in get_args(Kind) else None
+    write_siconos(contents.problem, path, kind=kind)
+    lost = list(contents.words)
+    lost += ["the solution"] * (contents.solution is not None) + ["the guesses"] * bool(contents.guesses)
+    return tuple(lost)
+
+
+FORMAT = ProblemFormat(
+    name="siconos",
+    title="Siconos (text)",
+    suffix=".dat",
+    recognises=_recognises,
+    read=read_siconos,
+    read_initial=_read_initial,
+    contents=_contents,
+    write=_write_contents,
+)

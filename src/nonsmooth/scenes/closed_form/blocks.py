@@ -17,6 +17,7 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
 from nonsmooth.scenes.closed_form.bouncing import GRAVITY
+from nonsmooth.scenes.registry import model
 
 
 def _corner(
@@ -48,6 +49,7 @@ def _corner(
     )
 
 
+@model("a block that rocks from corner to corner")
 @dataclass(frozen=True)
 class RockingBlock:
     """A homogeneous block that rocks from corner to corner (Housner 1963): q = (x, y, θ) of its centre.
@@ -189,6 +191,7 @@ def _sine_over(x: float) -> float:
     return math.sin(x) / x if x > 0.0 else 1.0
 
 
+@model("a block that a force pushes, tips and lets fall")
 @dataclass(frozen=True)
 class LoadedBlock:
     """The planar block of Studer and Glocker §5.8 under a load history: q = (x, y, φ) of its centre.

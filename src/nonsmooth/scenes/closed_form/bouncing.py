@@ -17,11 +17,13 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
+from nonsmooth.scenes.registry import model
 
 GRAVITY = 9.81
 """m/s²"""
 
 
+@model("a ball that bounces until it rests")
 @dataclass(frozen=True)
 class DroppedBall:
     """A ball that falls from rest and bounces: q = (height of its lowest point in m)."""
@@ -88,6 +90,7 @@ class DroppedBall:
         return speed * (t - begin) - 0.5 * self.gravity * (t - begin) ** 2
 
 
+@model("a disc that slides, then rolls")
 @dataclass(frozen=True)
 class RollingDisc:
     """A ball in a plane that slides without spin, and then rolls: q = (x, y, angle).
@@ -150,6 +153,7 @@ class RollingDisc:
         return np.asarray(braked + self.rolling_speed * (times - slid))
 
 
+@model("a ball that slides aslant to its spin, then rolls")
 @dataclass(frozen=True)
 class RollingBall:
     """A ball in space that is thrown over a floor with spin: q = (x, y, z), u = (v, ω), z up.

@@ -13,11 +13,13 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
+from nonsmooth.scenes.registry import model
 
 CORNERS = {"upper rear": (-1, 1), "upper front": (1, 1), "lower rear": (-1, -1), "lower front": (1, -1)}
 """Each corner by its side along and across the slider."""
 
 
+@model("a slider-crank with clearance in its guide (Flores et al. 2010)")
 @dataclass(frozen=True)
 class SliderClearance:
     """The mechanism; the defaults are the published data.

@@ -18,6 +18,7 @@ import numpy as np
 from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
+from nonsmooth.scenes.registry import model
 
 CRITICAL_FRICTION = 4.0 / 3.0
 """μ of a homogeneous rod above which G is negative at some angles."""
@@ -32,6 +33,7 @@ class Region(StrEnum):
     INDETERMINATE = "two solutions"
 
 
+@model("Painlevé's rod, which slides on its tip (Génot and Brogliato 1999)")
 @dataclass(frozen=True)
 class SlidingRod:
     """A homogeneous rod on its tip.

@@ -18,10 +18,12 @@ import numpy as np
 from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
+from nonsmooth.scenes.registry import model
 
 NORMAL, TANGENT = np.array([0.0, 1.0]), np.array([1.0, 0.0])
 
 
+@model("a block on a belt, held by a spring: stick-slip")
 @dataclass(frozen=True)
 class BeltBlock:
     """The block, q = (x, y) in m.

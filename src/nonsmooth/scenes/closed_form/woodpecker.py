@@ -14,11 +14,13 @@ from numpy.typing import ArrayLike
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
+from nonsmooth.scenes.registry import model
 
 BEAK, LOWER, UPPER = "beak", "lower edge", "upper edge"
 """Contacts: the bird's beak with the pole, and the edges of the sleeve at its lower and upper end."""
 
 
+@model("the woodpecker toy (Glocker 1995)")
 @dataclass(frozen=True)
 class Woodpecker:
     """The toy; the defaults are the published data.

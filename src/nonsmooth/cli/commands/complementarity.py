@@ -1,4 +1,4 @@
-"""The command `nonsmooth mcp`: solve a complementarity problem of the collection."""
+"""The command `nonsmooth complementarity`: solve a complementarity problem of the collection."""
 
 from __future__ import annotations
 
@@ -12,33 +12,36 @@ from rich.text import Text
 from nonsmooth._support.registry import advice
 from nonsmooth.cli.parts import (
     AsJson,
+    Group,
     IterationLimit,
     Method,
     MethodOptions,
     TimeLimit,
     WantedResidual,
+    command,
     compile_notice,
-    examples,
 )
 from nonsmooth.cli.terminal.console import OUT
+from nonsmooth.cli.terminal.lists import list_complementarity
 from nonsmooth.errors import OptionError
 
 if TYPE_CHECKING:
     from nonsmooth.complementarity import Solution
     from nonsmooth.complementarity.library import NamedProblem
 
-MCP_EXAMPLES = examples(
-    ("nonsmooth mcp", "list the problems"),
-    ("nonsmooth mcp josephy", "the default solver"),
-    ("nonsmooth mcp kojshin --start ones --solver box-trust-region", "another start and method"),
-    ("nonsmooth mcp josephy --solver bounded-minimiser --option method=trf", "options"),
-    ("nonsmooth mcp obstacle --json", "for other programs"),
-)
 _MOST_SHOWN = 12
 """Variables up to which the answer itself is shown."""
 
 
-def mcp(
+@command(
+    Group.PROBLEMS,
+    ("nonsmooth complementarity", "list the problems"),
+    ("nonsmooth complementarity josephy", "the default solver"),
+    ("nonsmooth complementarity kojshin --start ones --solver box-trust-region", "another start and method"),
+    ("nonsmooth complementarity josephy --solver bounded-minimiser --option method=trf", "options"),
+    ("nonsmooth complementarity obstacle --json", "for other programs"),
+)
+def complementarity(
     name: Annotated[
         str | None, typer.Argument(metavar="PROBLEM", help="Which one; lists them if left out.")
     ] = None,
@@ -87,21 +90,6 @@ def mcp(
             OUT.print(f"Largest difference from the known answer: {distance:.2e}")
     if solution.status is not Status.SOLVED:
         raise typer.Exit(2)
-
-
-def list_complementarity() -> None:
-    """Show the complementarity problems and the solvers for them."""
-    from nonsmooth.cli.terminal.tables import name_list
-    from nonsmooth.complementarity import REGISTRY
-    from nonsmooth.complementarity.library import NAMED
-
-    rows = [
-        (each.name, each.summary, f"{each.source}; --start {', '.join(each.starts)}")
-        for each in NAMED.values()
-    ]
-    OUT.print(name_list("Complementarity problems", rows))
-    solvers = [(each.name, each.summary, "") for each in REGISTRY.values()]
-    OUT.print(name_list("Solvers of complementarity problems", solvers))
 
 
 def _as_json(known: NamedProblem, start: str, solution: Solution, tolerance: float) -> dict[str, object]:

@@ -15,7 +15,7 @@ run = partial(command_line.run, columns=100)
 
 
 def test_without_a_name_problems_and_solvers_are_listed() -> None:
-    output = run("mcp").output
+    output = run("complementarity").output
     assert all(name in output for name in (*NAMED, "lemke", "box-trust-region"))
 
 
@@ -24,7 +24,7 @@ def test_the_list_has_a_section() -> None:
 
 
 def test_a_problem_is_solved_and_compared_with_the_known_answer() -> None:
-    result = run("mcp", "josephy", "--tolerance", "1e-10")
+    result = run("complementarity", "josephy", "--tolerance", "1e-10")
     assert result.exit_code == 0
     assert "solved" in result.output
     assert "natural map" in result.output
@@ -33,7 +33,7 @@ def test_a_problem_is_solved_and_compared_with_the_known_answer() -> None:
 
 def test_json_has_the_answer_and_its_certificate() -> None:
     words = ("--solver", "box-trust-region", "--option", "hessian=full", "--start", "zero", "--json")
-    answer = json.loads(run("mcp", "josephy", *words).stdout)
+    answer = json.loads(run("complementarity", "josephy", *words).stdout)
     assert answer["status"] == "solved"
     assert answer["solver"] == "box-trust-region"
     np.testing.assert_allclose(answer["point"], [np.sqrt(1.5), 0.0, 0.0, 0.5], atol=1e-6)
@@ -41,7 +41,7 @@ def test_json_has_the_answer_and_its_certificate() -> None:
 
 
 def test_a_limit_is_exit_code_two() -> None:
-    result = run("mcp", "josephy", "--solver", "semismooth-newton", "--max-iterations", "1")
+    result = run("complementarity", "josephy", "--solver", "semismooth-newton", "--max-iterations", "1")
     assert result.exit_code == 2
     assert "iteration limit" in result.output
 
@@ -56,6 +56,6 @@ def test_a_limit_is_exit_code_two() -> None:
     ],
 )
 def test_mistakes_are_one_sentence(words: tuple[str, ...], sentence: str) -> None:
-    result = run("mcp", *words)
+    result = run("complementarity", *words)
     assert result.exit_code == 1
     assert sentence in result.output

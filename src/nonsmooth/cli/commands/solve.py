@@ -1,0 +1,121 @@
+"""The command `nonsmooth solve`: one contact problem, and the certificate of its solution."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from nonsmooth.cli.parts import (
+    AsJson,
+    Group,
+    IterationLimit,
+    Method,
+    MethodOptions,
+    OtherLaw,
+    ProblemName,
+    TimeLimit,
+    WantedResidual,
+    check_target,
+    command,
+    compile_notice,
+)
+from nonsmooth.cli.problem import find_problem
+from nonsmooth.cli.terminal.console import ERR, OUT
+from nonsmooth.errors import OptionError
+
+
+@command(
+    Group.PROBLEMS,
+    ("nonsmooth solve sliding-ball", "the default solver"),
+    ("nonsmooth solve sliding-ball --law relaxed --solver apgd", "another law"),
+    ("nonsmooth solve block-slides --solver sor-prox --option omega=0.5", "options"),
+    ("nonsmooth solve block-slides --save block.h5 --plot block.png", "keep it"),
+    ("nonsmooth solve block.h5 --initial block.h5 --tolerance 1e-12", "go on"),
+    ("nonsmooth solve block.h5 --json", "for other programs"),
+)
+def solve(
+    problem: ProblemName,
+    solver: Method = "auto",
+    option: MethodOptions = None,
+    law: OtherLaw = None,
+    tolerance: WantedResidual = 1e-8,
+    max_iterations: IterationLimit = None,
+    time_limit: TimeLimit = math.inf,
+    measure: Annotated[
+        str,
+        typer.Option(
+            "--measure",
+            metavar="NAME",
+            help="invariant: the certificate's residual; both: Siconos' error too.",
+        ),
+    ] = "invariant",
+    initial: Annotated[
+        Path | None,
+        typer.Option("--initial", metavar="FILE", help="Start from the solution stored in this file."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE", help="Store the problem and its solution (HDF5).")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE.png", help="Draw residual and objective over iterations."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Solve one contact problem and print the answer's certificate.
+
+    Exit code 0 if it was solved to the tolerance, 2 if not; what was found is printed and saved either way.
+    On acceleration level read N for N·s and m/s² for m/s.
+    """
+    from nonsmooth.cli.solver import solver_with
+    from nonsmooth.cli.terminal.as_json import solution_as_json
+    from nonsmooth.cli.terminal.plots import FORMATS, history_figure
+    from nonsmooth.cli.terminal.tables import solution_report
+    from nonsmooth.io import read_initial, write_problem
+    from nonsmooth.problem import siconos_error
+    from nonsmooth.solvers import Status, solve
+
+    for target in (save, plot):
+        check_target(target)
+    if plot is not None and plot.suffix.lower() not in FORMATS:
+        raise OptionError(f"--plot {plot}: the name must end in one of {', '.join(FORMATS)}")
+    with compile_notice():
+        method = solver_with(solver, option or [])
+        name, summary, question = find_problem(problem)
+        if law is not None:
+            question = question.with_law(law)
+        solution = solve(
+            question,
+            method,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            time_limit=time_limit,
+            initial=None if initial is None else read_initial(initial),
+            record=plot is not None,
+            throw=False,
+            measure=measure,
+        )
+    if as_json:
+        answer = solution_as_json(name, solution, tolerance)
+        typer.echo(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        OUT.print(Text.assemble((name, "bold"), f": {summary}" if summary else ""), soft_wrap=True)
+        OUT.print(solution_report(solution, tolerance))
+        if measure == "both":
+            error = siconos_error(question, solution.impulses, solution.joint_impulses)
+            verdict = "within" if error <= tolerance else "above"
+            OUT.print(f"Siconos' error {error:.2e}, {verdict} {tolerance:g}")
+    say = ERR if as_json else OUT
+    if save is not None:
+        write_problem(question, save, solution=solution)
+        say.print(f"Problem and solution stored in {save}", soft_wrap=True)
+    if plot is not None:
+        history_figure(name, solution, tolerance).savefig(plot)
+        say.print(f"History drawn in {plot}", soft_wrap=True)
+    if solution.status is not Status.SOLVED:
+        raise typer.Exit(2)
