@@ -15,13 +15,14 @@ from urllib.parse import unquote
 
 import pytest
 from PIL import Image
+from rich.console import Console
 from typer.testing import Result
 
 import nonsmooth
 from helpers import command_line
 from nonsmooth._support.progress import Progress
 from nonsmooth._support.words import duration
-from nonsmooth.cli.terminal.overall_bar import TimeLeft
+from nonsmooth.cli.terminal.overall_bar import TimeLeft, overall_bar
 from nonsmooth.experiments import REGISTRY, Comparison, Experiment, Summary
 from nonsmooth.experiments.report import (
     PAPERS,
@@ -585,6 +586,22 @@ def test_time_left_follows_what_was_measured() -> None:
     left.finish_part()
     left.finish_part()
     assert left.left == 0.0
+
+
+def test_bars_of_all_parts_and_of_the_one_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    terminal = Console(file=shown, force_terminal=True, width=100)
+    monkeypatch.setattr("nonsmooth.cli.terminal.console.ERR", terminal)
+    with overall_bar([2.0, 3.0]) as bar:
+        for name in ("first", "second"):
+            bar.begin(name)
+            bar.move(1, 4, "a piece")
+            bar._bar.refresh()  # it is drawn ten times a second by itself
+            bar.finish_part()
+            bar.say(f"{name}: done")
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.getvalue())
+    for words in ("first: a piece", "second: a piece", "1/4", "0/2", "1/2", "s left", "second: done"):
+        assert words in text, words
 
 
 @pytest.mark.parametrize(

@@ -350,6 +350,14 @@ def test_compressed_chunks_are_standard(dtype: str, rows: int, kind: str) -> Non
         assert len(stream) < 0.2 * values.nbytes
 
 
+def test_older_programs_can_read_what_grows(tmp_path: Path) -> None:
+    """HDF5 that is held to the layouts of its version 1.10 refuses to copy a dataset of a newer one."""
+    run(tmp_path / "run.h5", 20)
+    with h5py.File(tmp_path / "run.h5", "r+", libver=("v110", "v110")) as file:
+        for group in ("frames", "contacts", "steps"):
+            file.copy(group, f"copy of {group}")
+
+
 def test_flushing_often_leaves_no_holes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(tmp_path / "seldom.h5", 400, checkpoint_every=None)
     monkeypatch.setattr(writer_module, "_FLUSH_SECONDS", 0.0)

@@ -27,6 +27,7 @@ def _benchmarks_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
         "viewer",
         "impacts",
         "peers",
+        "recording",
     ):
         sys.modules.pop(name, None)
 
@@ -66,6 +67,22 @@ def test_impacts_of_random_bodies_are_all_finished(monkeypatch, capsys):
         done, groups, left, unfinished = (int(cell) for cell in row[1:5])
         assert done > groups > left >= 0
         assert unfinished == 0
+
+
+def test_recordings_are_measured_in_every_way(monkeypatch, capsys):
+    import recording
+
+    monkeypatch.setattr(sys, "argv", ["recording.py", "--bodies", "30", "--steps", "200"])
+    recording.main()
+    rows = [
+        line.split()
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith(tuple(recording.WAYS))
+    ]
+    assert len(rows) == 2 * len(recording.WAYS)
+    for none, planes, *_ in (rows[: len(rows) // 2], rows[len(rows) // 2 :]):
+        assert float(none[-2]) == 1.0
+        assert 0.3 < float(planes[-2]) < 1.0
 
 
 def test_first_use_measures_fresh_processes(tmp_path):

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
 
 OUT = Console(markup=False, highlight=False)
 """Standard output: answers."""
@@ -23,12 +27,19 @@ def progress_bar(name: str) -> Iterator[Callable[[int, int, str], None]]:
     It is called as move(done, total, what): how many pieces are done, of how many, and what is done now.
     Where stderr is no terminal, nothing is shown.
     """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import MofNCompleteColumn, TimeRemainingColumn
+
+    with shown_progress(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
+        task = bar.add_task(name, total=None)
+        yield lambda done, total, now: bar.update(task, completed=done, total=total, description=now)
+
+
+def shown_progress(*columns: str | ProgressColumn) -> Progress:
+    """Return a display on stderr of what is done, a bar, and more columns, which is gone in the end."""
+    from rich.progress import BarColumn, Progress, TextColumn
     from rich.table import Column
 
     what = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, ratio=1))
-    columns = (what, BarColumn(24), MofNCompleteColumn(), TimeRemainingColumn())
-    shown = ERR.is_terminal
-    with Progress(*columns, console=ERR, expand=True, transient=True, disable=not shown) as bar:
-        task = bar.add_task(name, total=None)
-        yield lambda done, total, now: bar.update(task, completed=done, total=total, description=now)
+    return Progress(
+        what, BarColumn(24), *columns, console=ERR, expand=True, transient=True, disable=not ERR.is_terminal
+    )

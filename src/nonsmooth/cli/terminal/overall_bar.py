@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from nonsmooth._support.words import duration
-from nonsmooth.cli.terminal.console import ERR
+from nonsmooth.cli.terminal.console import shown_progress
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress
 
 _TRUST = 20.0
 """Seconds of work after which what was measured counts as much as what was expected."""
@@ -57,44 +57,40 @@ class TimeLeft:
         spent = self._clock() - self._started
         return (spent + _TRUST) / (self.done + _TRUST) * (self.total - self.done)
 
+    def __str__(self) -> str:
+        """For a column of the bar, which asks again and again: what is left at this moment."""
+        return f"{duration(self.left)} left"
+
 
 class OverallBar:
     """What a run tells while it goes on. Where stderr is no terminal, only `say` shows something."""
 
-    def __init__(self, bar: Progress, estimate: TimeLeft) -> None:
-        """Take a progress display and what it shows the time left of."""
+    def __init__(self, bar: Progress, expected: Sequence[float]) -> None:
+        """Take a progress display, and the expected seconds of all parts."""
         self._bar = bar
-        self._estimate = estimate
+        self._estimate = TimeLeft(expected)
+        self._whole = bar.add_task("all", total=self._estimate.total or 1.0, count="", left=self._estimate)
+        self._part = bar.add_task("", visible=False, count="", left="")
         self._name = ""
-        self._whole: TaskID = bar.add_task("all", total=estimate.total or 1.0, count="")
-        self._part: TaskID | None = None
         self._refresh()
 
     def begin(self, name: str) -> None:
         """Show that a part begins."""
         self._name = name
-        self._part = self._bar.add_task(name, total=None, count="")
+        self._bar.reset(self._part, total=None, description=name, count="", left="", visible=True)
         self._refresh()
 
     def move(self, done: int, total: int, what: str) -> None:
         """Show how many pieces of the part are done, of how many, and what is done now."""
         self._estimate.move(done / total if total else 0.0)
-        if self._part is not None:
-            self._bar.update(
-                self._part,
-                completed=done,
-                total=total,
-                description=f"{self._name}: {what}",
-                count=f"{done}/{total}",
-            )
+        text, count = f"{self._name}: {what}", f"{done}/{total}"
+        self._bar.update(self._part, completed=done, total=total, description=text, count=count)
         self._refresh()
 
     def finish_part(self) -> None:
         """Show that the part is through."""
         self._estimate.finish_part()
-        if self._part is not None:
-            self._bar.remove_task(self._part)
-            self._part = None
+        self._bar.update(self._part, visible=False)
         self._refresh()
 
     def say(self, text: str) -> None:
@@ -109,22 +105,5 @@ class OverallBar:
 @contextmanager
 def overall_bar(expected: Sequence[float]) -> Iterator[OverallBar]:
     """Show two bars on stderr, all parts and the part at work; give the object that moves them."""
-    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
-    from rich.table import Column
-    from rich.text import Text
-
-    estimate = TimeLeft(expected)
-
-    class Left(ProgressColumn):
-        """The time left, beside the bar of all parts only."""
-
-        max_refresh = 0.5
-
-        def render(self, task: Task) -> Text:
-            """Show it, counted at this moment."""
-            return Text(f"{duration(estimate.left)} left" if task.id == 0 else "", style="progress.remaining")
-
-    what = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, ratio=1))
-    columns = (what, BarColumn(24), TextColumn("{task.fields[count]}"), Left())
-    with Progress(*columns, console=ERR, expand=True, transient=True, disable=not ERR.is_terminal) as bar:
-        yield OverallBar(bar, estimate)
+    with shown_progress("{task.fields[count]}", "{task.fields[left]}") as bar:
+        yield OverallBar(bar, expected)

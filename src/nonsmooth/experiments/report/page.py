@@ -6,7 +6,7 @@ says is in the templates; here is decided what stands where.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote
@@ -167,11 +167,8 @@ class _Content:
         if not outcome.complete:
             return _Card(outcome, above=False)
         more = [file for file in outcome.files if file.endswith(".png") and (name, file) not in self._places]
-        pictures = self._pictures(outcome, more, slug("run", name), f"{place}, {name}")
+        pictures = [self._picture(outcome, file, slug("run", name), f"{place}, {name}") for file in more]
         return _Card(outcome, False, [judge_row(row) for row in outcome.rows], pictures)
-
-    def _pictures(self, outcome: Outcome, files: Iterable[str], anchor: str, place: str) -> list[_Picture]:
-        return [self._picture(outcome, file, anchor, place) for file in files]
 
     def _picture(self, outcome: Outcome, file: str, anchor: str, place: str) -> _Picture:
         name = outcome.experiment.name

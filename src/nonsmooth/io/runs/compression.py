@@ -5,6 +5,9 @@ numbers from a simulation the planes with sign, exponent and leading digits comp
 digits not at all, though trying costs deflate most of its time. So each plane is judged by a sample, and
 only those worth it are compressed; the others go into the same stream as they are, which the format of
 deflate (RFC 1951) allows. Every program that reads HDF5 reads the result.
+
+HDF5's filters make files smaller by 13 % (spheres) to 40 % (capsules at rest), for three to five times the
+CPU time: up to 4 ms for a step of 1,000 bodies, which itself takes 10 ms (benchmarks/recording.py).
 """
 
 from __future__ import annotations

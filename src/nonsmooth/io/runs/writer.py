@@ -76,6 +76,9 @@ _BATCH_BYTES = 4_000_000
 """Full chunks are handed to the disk when they make up this much."""
 _FLUSH_SECONDS = 1.0
 """Rows are shown to readers at least this often, while frames come in."""
+_FORMAT = ("v110", "v110")
+"""Files are laid out as HDF5 1.10 (2016) did it, the first that lets others read a growing file: with newer
+layouts, which the newest HDF5 would choose, programs built on older ones cannot open what grows."""
 _MAY_CHANGE = ("duration", "threads")
 """Settings that may differ when a run goes on."""
 _BEFORE = {"scheme": "stabilised"}
@@ -288,7 +291,7 @@ class Writer:
 
         def start(file: Path) -> None:
             """Open it for good. It is not in its place yet: there, a reader could lock it just now."""
-            self._file = h5py.File(file, "r+", libver="latest")
+            self._file = h5py.File(file, "r+", libver=_FORMAT)
             self._columns = {kind.path: Column(self._file[kind.path]) for kind in kinds}
             self._file.swmr_mode = True
             if checkpoint is None:
@@ -296,7 +299,7 @@ class Writer:
 
         # Always the same name: what a run leaves that is killed right here is taken over by the next.
         part = f".{os.path.basename(self._path)}.part"
-        with new_file(self._path, part=part, when_whole=start, libver="latest") as file:
+        with new_file(self._path, part=part, when_whole=start, libver=_FORMAT) as file:
             write_header(file, TRAJECTORY._replace(version=version(arrays)))
             write_text(file, fingerprint=self._fingerprint)
             write_constants(file, arrays)

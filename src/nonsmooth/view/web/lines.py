@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import trimesh
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth.model.shapes.surfaces import TriangleMesh
 from nonsmooth.view.drawing.geometry import Part
 
-_SHARP = math.cos(math.radians(30.0))
-"""Cosine of the angle between the normals of two faces from which their edge is sharp."""
+_SHARP = math.radians(30.0)
+"""Angle in rad between the normals of two faces from which their edge is sharp."""
 
 
 # ---- edges of bodies --------------------------------------------------------------------------------
@@ -39,20 +40,12 @@ def edge_mesh(part: Part, radius: float) -> TriangleMesh:
 
 def sharp_edges(part: Part) -> Floats:
     """Return the ends (e, 2, 3) in m of the edges at which a mesh bends by 30° or more, or ends."""
-    places, same = np.unique(part.vertices.round(12), axis=0, return_inverse=True)
-    faces = same.reshape(-1)[part.faces]
-    corners = places[faces]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
-    pairs = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
-    owner = np.tile(np.arange(len(faces)), 3)
-    edges, inverse, count = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
-    order = np.argsort(inverse.reshape(-1), kind="stable")
-    first = np.concatenate([[0], np.cumsum(count)[:-1]])
-    one = owner[order[first]]
-    two = owner[order[np.minimum(first + 1, len(order) - 1)]]
-    flat = np.einsum("ij,ij->i", normals[one], normals[two]) > _SHARP
-    return np.asarray(places[edges[~(flat & (count == 2))]])
+    mesh = trimesh.Trimesh(part.vertices, part.faces, process=False)
+    mesh.merge_vertices(digits_vertex=12)
+    bent = mesh.face_adjacency_edges[mesh.face_adjacency_angles >= _SHARP]
+    # Where other than two faces meet, there is no angle.
+    ends = mesh.edges_unique[np.bincount(mesh.edges_unique_inverse) != 2]
+    return np.asarray(mesh.vertices[np.concatenate([bent, ends])])
 
 
 # ---- grids on floors --------------------------------------------------------------------------------

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import viser
-from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth.model.shapes.surfaces import turned
 from nonsmooth.view.drawing.colours import CONTACT_COLOURS, contact_friction, contact_states
 from nonsmooth.view.drawing.contact_forces import FORCE_COLOUR, LEAST_ARROW, chain_ends, force_on_movable
 from nonsmooth.view.drawing.snapshot import Snapshot
@@ -16,6 +16,8 @@ from nonsmooth.view.web.state import CHAIN_CLASSES, ForceScale, chain_class
 
 CHAIN_COLOURS = ((244, 190, 110), (240, 150, 70), (222, 100, 55), (190, 55, 60), (140, 20, 60))
 """Of the force chains, from the weakest class to the strongest."""
+_ARROW = [(0.0, 0.0), (0.03, 0.0), (0.03, 0.72), (0.09, 0.72), (0.0, 1.0)]
+"""Radius and height in m of an arrow of length 1 m."""
 
 
 class ContactMarks:
@@ -28,7 +30,7 @@ class ContactMarks:
             "/contacts/points", none, (0, 0, 0), point_size=0.15 * grain, point_shape="circle",
             precision="float32", point_shading="flat", visible=False,
         )  # fmt: skip
-        vertices, faces = arrow_mesh()
+        vertices, faces = turned(_ARROW, 10)
         self._arrows = scene.add_batched_meshes_simple(
             "/contacts/arrows", vertices, faces, np.zeros((0, 4)), none, batched_scales=np.zeros(0),
             batched_colors=linear(FORCE_COLOUR), lod="off", cast_shadow=False, receive_shadow=False,
@@ -82,18 +84,3 @@ def along(direction: Floats) -> Floats:
     turn = np.stack([1.0 + z, -y, x, np.zeros_like(x)], axis=1)
     turn[z < -1.0 + 1e-12] = (0.0, 1.0, 0.0, 0.0)  # half a turn about x
     return np.asarray(turn / np.linalg.norm(turn, axis=1, keepdims=True))
-
-
-def arrow_mesh() -> tuple[Floats, NDArray[np.int32]]:
-    """Return an arrow of length 1 m from the origin along z: vertices (v, 3) and faces (f, 3)."""
-    profile = ((0.0, 0.0), (0.03, 0.0), (0.03, 0.72), (0.09, 0.72), (0.0, 1.0))
-    count = 10
-    angles = np.arange(count) * (2.0 * np.pi / count)
-    rings = [np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(count, z)]) for r, z in profile]
-    start = np.arange(count)
-    after = (start + 1) % count
-    faces = []
-    for ring in range(len(profile) - 1):
-        a, b = ring * count + start, ring * count + after
-        faces += [np.stack([a, b, b + count], axis=1), np.stack([a, b + count, a + count], axis=1)]
-    return np.concatenate(rings), np.concatenate(faces).astype(np.int32)
