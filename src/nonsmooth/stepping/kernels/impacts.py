@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nonsmooth._support.jit import inlined_kernel, inner_kernel, kernel
+from nonsmooth._support.kernels.rotations import turned, turned_back
 from nonsmooth.solvers.kernels.local import _trust_region, solve_contact
-from nonsmooth.stepping.kernels.motion import turned, turned_back
 
 _ROUNDING = 1e-12  # part of a contact's speeds below which an approach is rounding
 _CLOSE = 5e-16  # change of a velocity, as a part of the island's speeds, at which sweeps end

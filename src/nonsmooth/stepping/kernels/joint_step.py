@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._support.jit import inlined_kernel, kernel
+from nonsmooth._support.jit import kernel
+from nonsmooth._support.kernels.rotations import turned
 
 
 class JointRows(NamedTuple):
@@ -15,17 +16,6 @@ class JointRows(NamedTuple):
     rows: np.ndarray  # (r, 2, 6) rows of Gᵀ
     columns: np.ndarray  # (r, 2, 6) rows of GᵀL⁻ᵀ
     carried: np.ndarray  # (r,) velocity that the fixed bodies' own motion gives, m/s or rad/s
-
-
-@inlined_kernel
-def _turned(matrix, i, x, y, z):
-    """R v."""
-    m = matrix
-    return (
-        m[i, 0, 0] * x + m[i, 0, 1] * y + m[i, 0, 2] * z,
-        m[i, 1, 0] * x + m[i, 1, 1] * y + m[i, 1, 2] * z,
-        m[i, 2, 0] * x + m[i, 2, 1] * y + m[i, 2, 2] * z,
-    )
 
 
 @kernel
@@ -52,13 +42,13 @@ def fill_rows(bodies, state, pairs, gradient, out):
             out.bodies[i, side] = body
             c0, c1, c2 = g[3], g[4], g[5]
             if bodies.round_body[body]:
-                c0, c1, c2 = _turned(state.rotation, body, c0, c1, c2)
+                c0, c1, c2 = turned(state.rotation, body, c0, c1, c2)
             root = bodies.inverse_root_mass[body]
             for k in range(3):
                 out.rows[i, side, k] = g[k]
                 out.columns[i, side, k] = root * g[k]
             out.rows[i, side, 3], out.rows[i, side, 4], out.rows[i, side, 5] = c0, c1, c2
-            out.columns[i, side, 3], out.columns[i, side, 4], out.columns[i, side, 5] = _turned(
+            out.columns[i, side, 3], out.columns[i, side, 4], out.columns[i, side, 5] = turned(
                 bodies.inverse_lower, body, c0, c1, c2
             )
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nonsmooth._support.jit import inlined_kernel, kernel
-from nonsmooth.stepping.kernels.motion import turned, turned_back
+from nonsmooth._support.kernels.rotations import turned, turned_back
 
 
 class Rows(NamedTuple):

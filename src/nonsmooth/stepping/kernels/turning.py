@@ -3,7 +3,7 @@
 import math
 
 from nonsmooth._support.jit import kernel
-from nonsmooth.stepping.kernels.motion import turned
+from nonsmooth._support.kernels.rotations import turned
 
 
 @kernel

@@ -131,6 +131,28 @@ def _manifold(p, q, kp, kq, shapes, centre, axes, reach, scratch):
     return box_box(p, q, size, centre, axes, reach, scratch.polygon, scratch.labels, spots, marks)
 
 
+@inlined_kernel
+def write_counting(count, a, b, sign, shapes, motion, spots, marks, out, found):
+    """Write those of the `count` spots of shapes a and b that count in this step, by ascending marks.
+
+    `sign` is -1 where the spots' normals lead from b to a. Returns the number of contacts after it.
+    """
+    body_a, body_b = shapes.tags[a, BODY], shapes.tags[b, BODY]
+    for _ in range(count):
+        least = -1
+        for i in range(count):
+            if marks[i] >= 0 and (least < 0 or marks[i] < marks[least]):
+                least = i
+        nx, ny, nz = sign * spots[least, 3], sign * spots[least, 4], sign * spots[least, 5]
+        gap = spots[least, 6]
+        if counts(motion, body_a, body_b, gap, nx, ny, nz):
+            x, y, z = spots[least, 0], spots[least, 1], spots[least, 2]
+            write(out, found, shapes, a, b, marks[least], x, y, z, nx, ny, nz, gap)
+            found += 1
+        marks[least] = -1
+    return found
+
+
 @inner_kernel
 def _touch_others(a, b, shapes, centre, axes, motion, scratch, out, found):
     """Write the contacts of one pair, by ascending features, after the first `found`; the new number.
@@ -158,19 +180,7 @@ def _touch_others(a, b, shapes, centre, axes, motion, scratch, out, found):
         nx, ny, nz = sign * spots[k, 3], sign * spots[k, 4], sign * spots[k, 5]
         if may_pass(nearest, nx, ny, nz, *w, turn, motion.margin):
             return -1
-    for _ in range(count):
-        least = -1
-        for i in range(count):
-            if marks[i] >= 0 and (least < 0 or marks[i] < marks[least]):
-                least = i
-        nx, ny, nz = sign * spots[least, 3], sign * spots[least, 4], sign * spots[least, 5]
-        gap = spots[least, 6]
-        if counts(motion, body_a, body_b, gap, nx, ny, nz):
-            x, y, z = spots[least, 0], spots[least, 1], spots[least, 2]
-            write(out, found, shapes, a, b, marks[least], x, y, z, nx, ny, nz, gap)
-            found += 1
-        marks[least] = -1
-    return found
+    return write_counting(count, a, b, sign, shapes, motion, spots, marks, out, found)
 
 
 @inner_kernel

@@ -3,7 +3,7 @@
 import math
 
 from nonsmooth._support.jit import inlined_kernel, inner_kernel, kernel
-from nonsmooth.collision.kernels.closed_forms.pairs import counts, write
+from nonsmooth.collision.kernels.closed_forms.pairs import write_counting
 from nonsmooth.collision.kernels.directions.separation import separation
 from nonsmooth.collision.kernels.directions.solids import HALF_SPACE, core_separation
 from nonsmooth.collision.kernels.manifolds.half_spaces import half_space_contacts
@@ -22,21 +22,9 @@ def keep_counting(count, a, b, sign, part, shapes, motion, spots, marks, out, pa
     """
     if found + count > out.gap.shape[0]:
         return -1
-    body_a, body_b = shapes.tags[a, BODY], shapes.tags[b, BODY]
-    for _ in range(count):
-        least = -1
-        for i in range(count):
-            if marks[i] >= 0 and (least < 0 or marks[i] < marks[least]):
-                least = i
-        nx, ny, nz = sign * spots[least, 3], sign * spots[least, 4], sign * spots[least, 5]
-        gap = spots[least, 6]
-        if counts(motion, body_a, body_b, gap, nx, ny, nz):
-            x, y, z = spots[least, 0], spots[least, 1], spots[least, 2]
-            write(out, found, shapes, a, b, marks[least], x, y, z, nx, ny, nz, gap)
-            parts[found] = part
-            found += 1
-        marks[least] = -1
-    return found
+    after = write_counting(count, a, b, sign, shapes, motion, spots, marks, out, found)
+    parts[found:after] = part
+    return after
 
 
 @inner_kernel

@@ -5,6 +5,7 @@ import math
 from nonsmooth._support.jit import kernel
 from nonsmooth.collision.kernels.rays.solids import try_shape
 from nonsmooth.collision.kernels.rays.surfaces import enters, push_children
+from nonsmooth.collision.kernels.surfaces.trees import join_children
 
 
 @kernel
@@ -23,10 +24,7 @@ def fill_bounds(bound, order, levels, boxes):
                         box[axis] = min(box[axis], bound[s, axis] - bound[s, 3 + axis])
                         box[3 + axis] = max(box[3 + axis], bound[s, axis] + bound[s, 3 + axis])
             else:
-                for child in (2 * at + 1, 2 * at + 2):
-                    for axis in range(3):
-                        box[axis] = min(box[axis], boxes[child, axis])
-                        box[3 + axis] = max(box[3 + axis], boxes[child, 3 + axis])
+                join_children(boxes, at)
 
 
 @kernel

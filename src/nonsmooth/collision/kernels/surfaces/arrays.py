@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._support.jit import inner_kernel
+from nonsmooth._support.jit import inlined_kernel, inner_kernel
 
 FLAT, CONVEX, CONCAVE, BORDER = range(4)  # kinds of edges, two bits each in `flags`
 OWN_EDGE = 6  # bit 6 + k: edge k is convex or a border, and this triangle speaks for it
@@ -148,6 +148,22 @@ def _ring_field(nx, ny, i, j, k):
     return i * ny + j if 0 <= i < nx and 0 <= j < ny else -1
 
 
+@inlined_kernel
+def _ring_ends(meshes, mesh, v):
+    """First and last + 1 place in the ring around vertex v."""
+    if meshes.shape[mesh, 0] > 0:
+        return 0, 6
+    at = meshes.first[mesh, 0] + v
+    return np.int64(meshes.ring_first[at]), np.int64(meshes.ring_first[at + 1])
+
+
+@inlined_kernel
+def _ring_vertex(meshes, mesh, v, k):
+    """Vertex at place k of the ring around vertex v; -1 beyond the border of a height field."""
+    nx, ny = meshes.shape[mesh, 0], meshes.shape[mesh, 1]
+    return _ring_field(nx, ny, v // ny, v % ny, k) if nx > 0 else np.int64(meshes.ring[k])
+
+
 @inner_kernel
 def steepest(meshes, mesh, v, x, y, z):
     """The greatest slope up along the unit vector (x, y, z) of the edges that leave vertex v.
@@ -155,16 +171,10 @@ def steepest(meshes, mesh, v, x, y, z):
     It is negative if the vertex is farther out along the vector than all around it.
     """
     vx, vy, vz = vertex(meshes, mesh, v)
-    field = meshes.shape[mesh, 0] > 0
-    nx, ny = meshes.shape[mesh, 0], meshes.shape[mesh, 1]
-    if field:
-        begin, end = 0, 6
-    else:
-        begin = meshes.ring_first[meshes.first[mesh, 0] + v]
-        end = meshes.ring_first[meshes.first[mesh, 0] + v + 1]
+    begin, end = _ring_ends(meshes, mesh, v)
     most = -math.inf
     for k in range(begin, end):
-        w = _ring_field(nx, ny, v // ny, v % ny, k) if field else np.int64(meshes.ring[k])
+        w = _ring_vertex(meshes, mesh, v, k)
         if w < 0:
             continue
         wx, wy, wz = vertex(meshes, mesh, w)
@@ -197,16 +207,10 @@ def load_triangle(meshes, mesh, triangle, corners, numbers):
 def drop_around(meshes, mesh, v, x, y, z):
     """Height along the unit vector (x, y, z) of the highest neighbour of vertex v over it [m]."""
     vx, vy, vz = vertex(meshes, mesh, v)
-    field = meshes.shape[mesh, 0] > 0
-    nx, ny = meshes.shape[mesh, 0], meshes.shape[mesh, 1]
-    if field:
-        begin, end = 0, 6
-    else:
-        begin = meshes.ring_first[meshes.first[mesh, 0] + v]
-        end = meshes.ring_first[meshes.first[mesh, 0] + v + 1]
+    begin, end = _ring_ends(meshes, mesh, v)
     most = -math.inf
     for k in range(begin, end):
-        w = _ring_field(nx, ny, v // ny, v % ny, k) if field else np.int64(meshes.ring[k])
+        w = _ring_vertex(meshes, mesh, v, k)
         if w >= 0:
             wx, wy, wz = vertex(meshes, mesh, w)
             most = max(most, x * (wx - vx) + y * (wy - vy) + z * (wz - vz))

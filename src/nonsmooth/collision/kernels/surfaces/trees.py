@@ -7,7 +7,7 @@ i n >> l to (i + 1) n >> l, its children are nodes 2i and 2i + 1 of the next lev
 
 import math
 
-from nonsmooth._support.jit import inner_kernel, kernel
+from nonsmooth._support.jit import inlined_kernel, inner_kernel, kernel
 
 LEAF = 4  # most triangles of a node of the last level
 
@@ -69,6 +69,15 @@ def sort_triangles(centres, levels, order):
                 _select(order, centres[best], low, high, middle)
 
 
+@inlined_kernel
+def join_children(boxes, at):
+    """Widen the bounds of a node, empty so far, to hold those of its two children."""
+    for child in (2 * at + 1, 2 * at + 2):
+        for axis in range(3):
+            boxes[at, axis] = min(boxes[at, axis], boxes[child, axis])
+            boxes[at, 3 + axis] = max(boxes[at, 3 + axis], boxes[child, 3 + axis])
+
+
 @kernel
 def fill_boxes(vertices, triangles, levels, boxes):
     """Bounds (x, y, z from, x, y, z to) of all nodes, from the leaves up."""
@@ -86,10 +95,7 @@ def fill_boxes(vertices, triangles, levels, boxes):
                             box[axis] = min(box[axis], value)
                             box[3 + axis] = max(box[3 + axis], value)
             else:
-                for child in (2 * at + 1, 2 * at + 2):
-                    for axis in range(3):
-                        box[axis] = min(box[axis], boxes[child, axis])
-                        box[3 + axis] = max(box[3 + axis], boxes[child, 3 + axis])
+                join_children(boxes, at)
 
 
 @inner_kernel

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nonsmooth._support.jit import inlined_kernel, inner_kernel, kernel
+from nonsmooth._support.kernels.rotations import set_rotation, turned, turned_back
 
 POINT, AXES, DISTANCE, ANGLE, SCREW, GEAR, ANGLE_SUM = range(7)
 
@@ -41,24 +42,10 @@ class RowTable(NamedTuple):
 
 @inlined_kernel
 def _to_world(rotation, body, x, y, z):
+    """R v; the ground has the world's axes."""
     if body < 0:
         return x, y, z
-    r = rotation
-    return (
-        r[body, 0, 0] * x + r[body, 0, 1] * y + r[body, 0, 2] * z,
-        r[body, 1, 0] * x + r[body, 1, 1] * y + r[body, 1, 2] * z,
-        r[body, 2, 0] * x + r[body, 2, 1] * y + r[body, 2, 2] * z,
-    )
-
-
-@inlined_kernel
-def _to_body(rotation, body, x, y, z):
-    r = rotation
-    return (
-        r[body, 0, 0] * x + r[body, 1, 0] * y + r[body, 2, 0] * z,
-        r[body, 0, 1] * x + r[body, 1, 1] * y + r[body, 2, 1] * z,
-        r[body, 0, 2] * x + r[body, 1, 2] * y + r[body, 2, 2] * z,
-    )
+    return turned(rotation, body, x, y, z)
 
 
 @inlined_kernel
@@ -90,7 +77,7 @@ def _add_push(table, rotation, r, x, y, z, rows):
         if body < 0:
             continue
         sign = 2.0 * side - 1.0
-        u, v, w = _to_body(rotation, body, sign * x, sign * y, sign * z)
+        u, v, w = turned_back(rotation, body, sign * x, sign * y, sign * z)
         sx, sy, sz = table.anchor[r, side, 0], table.anchor[r, side, 1], table.anchor[r, side, 2]
         rows[r, side, 0] += sign * x
         rows[r, side, 1] += sign * y
@@ -106,7 +93,7 @@ def _add_turn(table, rotation, r, side, own, x, y, z, rows):
     body = table.bodies[r, side]
     if body < 0:
         return
-    u, v, w = _to_body(rotation, body, x, y, z)
+    u, v, w = turned_back(rotation, body, x, y, z)
     rows[r, side, 3] += own[1] * w - own[2] * v
     rows[r, side, 4] += own[2] * u - own[0] * w
     rows[r, side, 5] += own[0] * v - own[1] * u
@@ -269,18 +256,8 @@ def set_rotations(bodies, quaternion, rotation):
     for r in range(bodies.shape[0]):
         for side in range(2):
             i = bodies[r, side]
-            if i < 0:
-                continue
-            w, x, y, z = quaternion[i, 0], quaternion[i, 1], quaternion[i, 2], quaternion[i, 3]
-            rotation[i, 0, 0] = 1.0 - 2.0 * (y * y + z * z)
-            rotation[i, 0, 1] = 2.0 * (x * y - w * z)
-            rotation[i, 0, 2] = 2.0 * (x * z + w * y)
-            rotation[i, 1, 0] = 2.0 * (x * y + w * z)
-            rotation[i, 1, 1] = 1.0 - 2.0 * (x * x + z * z)
-            rotation[i, 1, 2] = 2.0 * (y * z - w * x)
-            rotation[i, 2, 0] = 2.0 * (x * z - w * y)
-            rotation[i, 2, 1] = 2.0 * (y * z + w * x)
-            rotation[i, 2, 2] = 1.0 - 2.0 * (x * x + y * y)
+            if i >= 0:
+                set_rotation(quaternion, rotation, i)
 
 
 @kernel
