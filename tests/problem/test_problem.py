@@ -75,6 +75,31 @@ def test_each_form_takes_its_operator(scene):
     assert {form for form, kind in found.items() if kind is FactoredOperator} == set(found) - explicit
 
 
+@pytest.mark.parametrize("form", ["matrices", "blocks", "delassus"])
+def test_constructors_of_a_form_give_the_same_bits(scene, form):
+    arguments = getattr(scene(2), {"matrices": "matrix", "blocks": "block"}.get(form, form) + "_arguments")()
+    one, two = ContactProblem(**arguments), getattr(ContactProblem, f"from_{form}")(**arguments)
+    for name in (*ARRAYS, "joint_bounds", "joint_bodies"):
+        first, second = getattr(one, name), getattr(two, name)
+        assert (first is None) == (second is None), name
+        assert first is None or np.array_equal(first, second), name
+    assert np.array_equal(one.operator.matrix().toarray(), two.operator.matrix().toarray())
+    with pytest.raises(AttributeError, match="immutable"):
+        two.friction = None
+
+
+def test_constructors_of_a_form_take_what_goes_with_it(scene):
+    s = scene(2)
+    with pytest.raises(TypeError, match="free_velocity"):
+        ContactProblem.from_matrices(**s.matrix_arguments(), free_velocity=np.zeros(3))
+    with pytest.raises(TypeError, match="bodies"):
+        ContactProblem.from_matrices(**s.matrix_arguments(), bodies=s.bodies)
+    with pytest.raises(ProblemError, match=r"blocks must be \(contacts, 2, d, 6\)"):
+        ContactProblem.from_blocks(**s.block_arguments() | {"jacobian": np.zeros((6, 3))})
+    with pytest.raises(ProblemError, match="a matrix is needed here"):
+        ContactProblem.from_matrices(**s.matrix_arguments() | {"jacobian": s.jacobian})
+
+
 def test_diagonal_masses_are_blocks(scene):
     s = scene(3)
     diagonals = np.einsum("bkk->bk", s.mass).copy()

@@ -18,7 +18,7 @@ from nonsmooth.errors import FileFormatError, ProblemError, UnsupportedError
 from nonsmooth.io import read_problem, write_fclib, write_problem, write_siconos
 from nonsmooth.problem import ContactProblem, siconos_error
 from nonsmooth.problem.certificate import certify
-from nonsmooth.problem.fast_construction import assembled_problem
+from nonsmooth.problem.construction import assembled
 from nonsmooth.problem.kernels.operator import Factored
 from nonsmooth.problem.kernels.residuals import residual_of_impulses
 from nonsmooth.problem.laws import Law
@@ -338,7 +338,7 @@ def test_assembled_problems_are_those_that_are_given(contacts: int) -> None:
         return out
 
     rows = np.zeros((contacts, 2, 3, 6)) if not contacts else np.asarray(given_problem.jacobian)
-    problem = assembled_problem(
+    data = assembled(
         mass=mass, bodies=given_problem.bodies.copy(), rows=rows.copy(),
         columns=np.stack([columns(rows[:, :, k], given_problem.bodies) for k in range(3)], axis=2),
         momentum=given_problem.momentum.reshape(-1, 6).copy(),
@@ -351,6 +351,7 @@ def test_assembled_problems_are_those_that_are_given(contacts: int) -> None:
         joint_free_velocity=given_problem.joint_free_velocity.copy(),
         joint_bounds=given_problem.joint_bounds.copy(),
     )  # fmt: skip
+    problem = ContactProblem.of_data(data)
     assert isinstance(problem.operator.kernel_form, Factored)
     np.testing.assert_array_equal(problem.layout.joint_groups, given_problem.layout.joint_groups)
     np.testing.assert_array_equal(problem.layout.free, given_problem.layout.free)

@@ -91,10 +91,13 @@ def matrix_of_blocks(problem: ContactProblem) -> Any:
     return sp.csc_array((values[moving], (coordinate[moving], column[moving])), shape=shape)
 
 
-def block_velocities(problem: ContactProblem, velocity: Floats) -> Floats:
-    """[D G]ᵀ v of a problem given by blocks, flat."""
+def block_velocities(
+    rows: Floats, bodies: Integers, components: Integers, joint_rows: Floats, joint_bodies: Integers,
+    velocity: Floats,
+) -> Floats:  # fmt: skip
+    """[D G]ᵀ v from blocks, flat."""
     by_body = np.concatenate([velocity.reshape(-1, 6), np.zeros((1, 6))])  # index −1 is ground
-    contact = np.einsum("csdk,csk->cd", problem.jacobian, by_body[problem.bodies])
-    present = np.arange(contact.shape[1]) < problem.components[:, None]
-    joint = np.einsum("rsk,rsk->r", problem.joint_jacobian, by_body[problem.joint_bodies])
+    contact = np.einsum("csdk,csk->cd", rows, by_body[bodies])
+    present = np.arange(contact.shape[1]) < components[:, None]
+    joint = np.einsum("rsk,rsk->r", joint_rows, by_body[joint_bodies])
     return np.concatenate([contact[present], joint])

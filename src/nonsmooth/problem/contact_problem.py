@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from functools import cached_property
 from typing import Any
 
@@ -14,12 +13,14 @@ from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem import blocks_by_body as by_body
 from nonsmooth.problem import checks as check
-from nonsmooth.problem import mass as masses
+from nonsmooth.problem import construction
+from nonsmooth.problem.data import ProblemData
 from nonsmooth.problem.kernels.residuals import Cones, block_weights
 from nonsmooth.problem.laws import COULOMB, Law
 from nonsmooth.problem.layout import Layout
+from nonsmooth.problem.mass import BodyMass, Mass
 from nonsmooth.problem.momentum import generalised_impulse, velocity_after
-from nonsmooth.problem.operator import DelassusOperator, ExplicitOperator, FactoredOperator, ProductOperator
+from nonsmooth.problem.operator import DelassusOperator
 from nonsmooth.problem.scales import Scales
 
 
@@ -35,7 +36,8 @@ class ContactProblem:
     k, γ and λ in N·s (N·m·s), v, u and b in m/s (rad/s); b_n is the gap divided by the step. On
     acceleration level read accelerations for velocities and forces for impulses.
 
-    Give either `mass` and `jacobian`, or `delassus` and `free_velocity`.
+    Give either `mass` and `jacobian`, or `delassus` and `free_velocity`. `from_matrices`, `from_blocks` and
+    `from_delassus` say what each form takes.
 
     Args:
         mass: M as a dense or sparse matrix, or one block per body: (bodies, 6, 6), or (bodies, 6)
@@ -59,24 +61,7 @@ class ContactProblem:
         allow_asymmetry: take M or W as it is though it is far from symmetric, as files of others may be.
     """
 
-    law: Law
-    friction: Floats
-    components: Integers
-    layout: Layout
-    operator: DelassusOperator
-    mass: Any
-    jacobian: Any
-    bodies: Any
-    momentum: Any
-    bias: Floats
-    free_velocity: Floats
-    joint_jacobian: Any
-    joint_bodies: Any
-    joint_bias: Floats
-    joint_bounds: Floats
-    joint_free_velocity: Floats
-    delassus: Any
-    _mass: masses.Mass | None
+    _data: ProblemData
 
     def __init__(
         self,
@@ -98,17 +83,15 @@ class ContactProblem:
         law: Law | str = COULOMB,
         allow_asymmetry: bool = False,
     ) -> None:
-        self.law = Law.parse(law)
-        self.mass = self.jacobian = self.bodies = self.momentum = None
-        self.joint_jacobian = self.joint_bodies = None
-        self.delassus = None
-        self._mass = None
+        common: dict[str, Any] = {
+            "friction": friction, "components": components, "joint_bounds": joint_bounds, "law": law,
+        }  # fmt: skip
+        masses = {
+            "mass": mass, "jacobian": jacobian, "bodies": bodies, "momentum": momentum, "bias": bias,
+            "joint_jacobian": joint_jacobian, "joint_bodies": joint_bodies, "joint_bias": joint_bias,
+        }  # fmt: skip
         if delassus is not None:
-            unwanted = {
-                "mass": mass, "jacobian": jacobian, "bodies": bodies, "momentum": momentum, "bias": bias,
-                "joint_jacobian": joint_jacobian, "joint_bodies": joint_bodies, "joint_bias": joint_bias,
-            }  # fmt: skip
-            named = [name for name, value in unwanted.items() if value is not None]
+            named = [name for name, value in masses.items() if value is not None]
             if named:
                 raise ProblemError(
                     f"{named[0]} and delassus exclude each other: give masses and Jacobians, "
@@ -116,9 +99,8 @@ class ContactProblem:
                 )
             if free_velocity is None:
                 raise ProblemError("free_velocity is missing: a problem given by delassus needs it")
-            self._init_from_delassus(
-                delassus, free_velocity, friction, components, joint_rows, joint_bounds, allow_asymmetry
-            )
+            own = {"delassus": delassus, "free_velocity": free_velocity, "joint_rows": joint_rows}
+            data = construction.of_delassus(**own, **common, allow_asymmetry=allow_asymmetry)
         else:
             if mass is None or jacobian is None:
                 raise ProblemError(
@@ -130,40 +112,135 @@ class ContactProblem:
                     "free_velocity and joint_rows go with delassus: use momentum, bias, joint_jacobian here"
                 )
             if not sp.issparse(jacobian):
-                jacobian = check.array("jacobian", jacobian)
+                masses["jacobian"] = jacobian = check.array("jacobian", jacobian)
             if jacobian.ndim == 4:
-                self._init_from_blocks(
-                    mass, jacobian, bodies, friction, components, joint_jacobian, joint_bodies, joint_bounds
-                )
+                data = construction.of_blocks(**masses, **common)
             else:
-                if bodies is not None or joint_bodies is not None:
-                    name = "bodies" if bodies is not None else "joint_bodies"
-                    raise ProblemError(
-                        f"{name} goes with a jacobian of blocks (contacts, 2, d, 6): leave it out here"
-                    )
-                self._init_from_matrices(
-                    mass, jacobian, friction, components, joint_jacobian, joint_bounds, allow_asymmetry
-                )
-            self._init_right_hand_side(momentum, bias, joint_bias)
-        check.movable(np.einsum("bkk->bk", self.operator.diagonal_blocks), self.layout)
-        for value in self.__dict__.values():
-            check.freeze(value)
-        self._sealed = True
-        _ = self.scales  # what every solve needs first
+                for name in ("bodies", "joint_bodies"):
+                    if masses.pop(name) is not None:
+                        raise ProblemError(
+                            f"{name} goes with a jacobian of blocks (contacts, 2, d, 6): leave it out here"
+                        )
+                data = construction.of_matrices(**masses, **common, allow_asymmetry=allow_asymmetry)
+        self._take(data)
+        _ = self.scales  # as in `_given`
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if getattr(self, "_sealed", False):
-            raise AttributeError(f"ContactProblem is immutable: make a new one to change {name}")
-        super().__setattr__(name, value)
+    @classmethod
+    def from_matrices(
+        cls,
+        *,
+        mass: Any,
+        jacobian: Any,
+        friction: ArrayLike,
+        momentum: ArrayLike | None = None,
+        bias: ArrayLike | None = None,
+        components: ArrayLike | None = None,
+        joint_jacobian: Any = None,
+        joint_bias: ArrayLike | None = None,
+        joint_bounds: ArrayLike | None = None,
+        law: Law | str = COULOMB,
+        allow_asymmetry: bool = False,
+    ) -> ContactProblem:
+        """Return the problem of generalised coordinates: M, D and G as dense or sparse matrices.
 
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"ContactProblem is immutable: {name} stays")
+        Args:
+            mass: M (n, n) in kg or kg·m², symmetric and positive definite.
+            jacobian: D (n, rows) with one column per contact component.
+            friction: μ ≥ 0 for each contact, or one number for all.
+            momentum: k = M v_old + h f, (n,) in N·s or N·m·s; zero if not given.
+            bias: b in m/s, one number per contact component; zero if not given.
+            components: 1, 2 or 3 for all contacts or for each; found from the shapes if not given.
+            joint_jacobian: G (n, r) with one column per joint row; no joints if not given.
+            joint_bias: b_G (r,) in m/s or rad/s; zero if not given.
+            joint_bounds: lower ≤ 0 ≤ upper of each joint row's impulse, (r, 2) in N·s or N·m·s; rows hold
+                if not given.
+            law: "coulomb" (default), "relaxed", "pyramid(8)", or a `Law`.
+            allow_asymmetry: take M as it is though it is far from symmetric, as files of others may be.
+        """
+        return cls._given(
+            construction.of_matrices(
+                mass=mass, jacobian=jacobian, friction=friction, momentum=momentum, bias=bias,
+                components=components, joint_jacobian=joint_jacobian, joint_bias=joint_bias,
+                joint_bounds=joint_bounds, law=law, allow_asymmetry=allow_asymmetry,
+            )
+        )  # fmt: skip
 
-    def __repr__(self) -> str:
-        return (
-            f"ContactProblem(contacts={self.contacts}, joint_rows={self.joint_rows}, law={self.law}, "
-            f"{type(self.operator).__name__})"
-        )
+    @classmethod
+    def from_blocks(
+        cls,
+        *,
+        mass: ArrayLike,
+        jacobian: ArrayLike,
+        bodies: ArrayLike,
+        friction: ArrayLike,
+        momentum: ArrayLike | None = None,
+        bias: ArrayLike | None = None,
+        components: ArrayLike | None = None,
+        joint_jacobian: ArrayLike | None = None,
+        joint_bodies: ArrayLike | None = None,
+        joint_bias: ArrayLike | None = None,
+        joint_bounds: ArrayLike | None = None,
+        law: Law | str = COULOMB,
+    ) -> ContactProblem:
+        """Return the problem of n rigid bodies: blocks of M, and rows of Dᵀ and Gᵀ by body.
+
+        Velocities of a body are (linear, angular), in m/s and rad/s.
+
+        Args:
+            mass: (n, 6, 6) in kg and kg·m², or (n, 6) for diagonals.
+            jacobian: (contacts, 2, d, 6), the rows of Dᵀ for bodies A and B with d = 1, 2 or 3 components.
+            bodies: (contacts, 2) indices of A and B; −1 is ground.
+            friction: μ ≥ 0 for each contact, or one number for all.
+            momentum: k = M v_old + h f, (n, 6) or flat, in N·s and N·m·s; zero if not given.
+            bias: b in m/s, one number per contact component; zero if not given.
+            components: 1 to d for all contacts or for each; d if not given.
+            joint_jacobian: (r, 2, 6), the joint rows of Gᵀ for bodies A and B; no joints if not given.
+            joint_bodies: (r, 2) indices of A and B for each joint row.
+            joint_bias: b_G (r,) in m/s or rad/s; zero if not given.
+            joint_bounds: lower ≤ 0 ≤ upper of each joint row's impulse, (r, 2) in N·s or N·m·s; rows hold
+                if not given.
+            law: "coulomb" (default), "relaxed", "pyramid(8)", or a `Law`.
+        """
+        return cls._given(
+            construction.of_blocks(
+                mass=mass, jacobian=jacobian, bodies=bodies, friction=friction, momentum=momentum, bias=bias,
+                components=components, joint_jacobian=joint_jacobian, joint_bodies=joint_bodies,
+                joint_bias=joint_bias, joint_bounds=joint_bounds, law=law,
+            )
+        )  # fmt: skip
+
+    @classmethod
+    def from_delassus(
+        cls,
+        *,
+        delassus: Any,
+        free_velocity: ArrayLike,
+        friction: ArrayLike,
+        components: ArrayLike | None = None,
+        joint_rows: int = 0,
+        joint_bounds: ArrayLike | None = None,
+        law: Law | str = COULOMB,
+        allow_asymmetry: bool = False,
+    ) -> ContactProblem:
+        """Return the problem of a Delassus matrix, where masses are not known.
+
+        Args:
+            delassus: W = [D G]ᵀ M⁻¹ [D G], dense or sparse, the rows of contacts first.
+            free_velocity: q = [D G]ᵀ M⁻¹ k + b in m/s or rad/s, one number per row of W.
+            friction: μ ≥ 0 for each contact, or one number for all.
+            components: 1, 2 or 3 for all contacts or for each; found from the shapes if not given.
+            joint_rows: how many of the last rows are joint rows.
+            joint_bounds: lower ≤ 0 ≤ upper of each joint row's impulse, (joint_rows, 2) in N·s or N·m·s;
+                rows hold if not given.
+            law: "coulomb" (default), "relaxed", "pyramid(8)", or a `Law`.
+            allow_asymmetry: take W as it is though it is far from symmetric, as files of others may be.
+        """
+        return cls._given(
+            construction.of_delassus(
+                delassus=delassus, free_velocity=free_velocity, friction=friction, components=components,
+                joint_rows=joint_rows, joint_bounds=joint_bounds, law=law, allow_asymmetry=allow_asymmetry,
+            )
+        )  # fmt: skip
 
     @classmethod
     def from_pinocchio(cls, model: Any, data: Any, contacts: Any, **options: Any) -> ContactProblem:
@@ -175,160 +252,127 @@ class ContactProblem:
 
         return pinocchio_problem(model, data, contacts, **options)
 
-    # ---- construction -------------------------------------------------------------------------
+    @classmethod
+    def of_data(cls, data: ProblemData) -> ContactProblem:
+        """Return the problem that the package has put together itself, see `problem.construction`."""
+        problem = object.__new__(cls)
+        problem._take(data)
+        return problem
 
-    def _init_from_delassus(
-        self,
-        delassus: Any,
-        free_velocity: Any,
-        friction: Any,
-        components: Any,
-        joint_rows: int,
-        joint_bounds: Any,
-        allow_asymmetry: bool,
-    ) -> None:
-        self.delassus = check.matrix("delassus", delassus)
-        size = self.delassus.shape[0]
-        if self.delassus.shape[1] != size:
-            raise ProblemError(f"delassus has shape {self.delassus.shape}: it must be square")
-        if not allow_asymmetry:
-            check.nearly_symmetric("delassus", self.delassus)
-        if not 0 <= joint_rows <= size:
-            raise ProblemError(f"joint_rows is {joint_rows}: it must lie between 0 and {size}, the size of W")
-        self._init_contacts(friction, components, size - joint_rows)
-        self._init_layout(np.zeros((joint_rows, 1), dtype=np.int64), joint_bounds)
-        self.operator = ExplicitOperator(self.layout, self.delassus)
-        flat = check.vector("free_velocity", free_velocity, size, "one number per row of delassus")
-        self.free_velocity, self.joint_free_velocity = self._split(flat)
-        self.bias, self.joint_bias = self.free_velocity, self.joint_free_velocity
+    @classmethod
+    def _given(cls, data: ProblemData) -> ContactProblem:
+        problem = cls.of_data(data)
+        _ = problem.scales  # what every solve needs first
+        return problem
 
-    def _init_from_blocks(
-        self,
-        mass: Any,
-        jacobian: Any,
-        bodies: Any,
-        friction: Any,
-        components: Any,
-        joint_jacobian: Any,
-        joint_bodies: Any,
-        joint_bounds: Any,
-    ) -> None:
-        blocks = check.array("mass", mass)
-        if blocks.ndim not in (2, 3) or blocks.shape[1:] not in ((6,), (6, 6)):
-            raise ProblemError(
-                f"mass has shape {blocks.shape}: with a jacobian of blocks give (bodies, 6, 6) or (bodies, 6)"
-            )
-        self.mass = blocks
-        body_mass = masses.mass_from_blocks(blocks)
-        self._mass = body_mass
-        self.jacobian = check.array("jacobian", jacobian)
-        count, sides, width, dofs = self.jacobian.shape
-        if sides != 2 or dofs != 6 or width not in (1, 2, 3):
-            raise ProblemError(
-                f"jacobian has shape {self.jacobian.shape}: blocks must be (contacts, 2, d, 6), d = 1, 2 or 3"
-            )
-        if components is None:
-            components = width
-        self._init_contacts(friction, components, None, count)
-        if np.any(self.components > width):
-            worst = int(np.argmax(self.components > width))
-            raise ProblemError(
-                f"components[{worst}] is {self.components[worst]}, "
-                f"but the jacobian's blocks have {width} rows"
-            )
-        self.bodies = check.body_indices("bodies", bodies, count, body_mass.bodies)
-        if joint_jacobian is None and joint_bodies is not None:
-            raise ProblemError(
-                "joint_bodies goes with joint_jacobian, which is missing: give both, or neither"
-            )
-        if joint_jacobian is None:
-            joint_jacobian, joint_bodies = np.zeros((0, 2, 6)), np.zeros((0, 2), dtype=int)
-        self.joint_jacobian = check.array("joint_jacobian", joint_jacobian)
-        if self.joint_jacobian.ndim != 3 or self.joint_jacobian.shape[1:] != (2, 6):
-            raise ProblemError(
-                f"joint_jacobian has shape {self.joint_jacobian.shape}: with blocks give (rows, 2, 6)"
-            )
-        self.joint_bodies = check.body_indices(
-            "joint_bodies", joint_bodies, len(self.joint_jacobian), body_mass.bodies
+    def _take(self, data: ProblemData) -> None:
+        for value in data:
+            check.freeze(value)
+        object.__setattr__(self, "_data", data)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"ContactProblem is immutable: make a new one to change {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"ContactProblem is immutable: {name} stays")
+
+    def __repr__(self) -> str:
+        return (
+            f"ContactProblem(contacts={self.contacts}, joint_rows={self.joint_rows}, law={self.law}, "
+            f"{type(self.operator).__name__})"
         )
-        self._init_layout(self.joint_bodies, joint_bounds)
-        pairs, rows = by_body.rows_in_blocks(
-            self.layout, self.jacobian, self.bodies, self.joint_jacobian, self.joint_bodies
-        )
-        self.operator = FactoredOperator.of_rows(self.layout, body_mass, pairs, rows)
 
-    def _init_from_matrices(
-        self,
-        mass: Any,
-        jacobian: Any,
-        friction: Any,
-        components: Any,
-        joint_jacobian: Any,
-        joint_bounds: Any,
-        allow_asymmetry: bool,
-    ) -> None:
-        self.mass = check.matrix("mass", mass)
-        size = self.mass.shape[0]
-        if self.mass.shape[1] != size:
-            raise ProblemError(
-                f"mass has shape {self.mass.shape}: it must be square; blocks per body go with a jacobian "
-                "of blocks (contacts, 2, d, 6)"
-            )
-        symmetric = masses.check_mass_matrix(self.mass, allow_asymmetry)
-        self.jacobian = check.matrix("jacobian", jacobian)
-        if self.jacobian.shape[0] != size:
-            raise ProblemError(
-                f"jacobian has {self.jacobian.shape[0]} rows and mass has {size}: D must have one row per "
-                "generalised velocity and one column per contact component (is it transposed?)"
-            )
-        self._init_contacts(friction, components, self.jacobian.shape[1])
-        if joint_jacobian is None:
-            joint_jacobian = np.zeros((size, 0))
-        self.joint_jacobian = check.matrix("joint_jacobian", joint_jacobian)
-        if self.joint_jacobian.shape[0] != size:
-            raise ProblemError(
-                f"joint_jacobian has {self.joint_jacobian.shape[0]} rows and mass has {size}: "
-                "G must have one row per generalised velocity (is it transposed?)"
-            )
-        joints = self.joint_jacobian.shape[1]
-        self._init_layout(np.zeros((joints, 1), dtype=np.int64), joint_bounds)
-        both = by_body.stacked(self.jacobian, self.joint_jacobian)
-        both.eliminate_zeros()
-        for body_mass in masses.body_masses(self.mass) if symmetric else ():
-            found = by_body.rows_by_body(body_mass, both, self.components, self.joint_bounds)
-            if found is not None:
-                self.layout, pairs, rows = found
-                self._mass = body_mass
-                self.operator = FactoredOperator.of_rows(self.layout, body_mass, pairs, rows)
-                return
-        self._mass = masses.MatrixMass(self.mass, symmetric)
-        self.operator = ProductOperator(self.layout, self._mass, both)
+    # ---- what it is made of: see `ProblemData` --------------------------------------------------
 
-    def _init_contacts(
-        self, friction: Any, components: Any, rows: int | None, contacts: int | None = None
-    ) -> None:
-        mu = check.array("friction", friction)
-        if mu.ndim > 1:
-            raise ProblemError(f"friction has shape {mu.shape}: give one number per contact, or one for all")
-        if contacts is None:
-            contacts = check.contact_count(mu, components, rows)
-        self.friction = check.friction(mu, contacts)
-        self.components = check.components(components, contacts, rows, self.friction)
+    @property
+    def law(self) -> Law:
+        """The friction law."""
+        return self._data.law
 
-    def _init_layout(self, keys: Integers, joint_bounds: Any) -> None:
-        """Arrange joint rows with equal keys in blocks."""
-        self.joint_bounds = check.joint_bounds(joint_bounds, len(keys))
-        self.layout = Layout.of_joints(self.components, keys, self.joint_bounds)
+    @property
+    def friction(self) -> Floats:
+        """μ of each contact."""
+        return self._data.friction
 
-    def _init_right_hand_side(self, momentum: Any, bias: Any, joint_bias: Any) -> None:
-        assert self._mass is not None
-        size = self._mass.size
-        self.momentum = check.vector("momentum", momentum, size, "one number per generalised velocity")
-        self.bias = check.vector("bias", bias, self.layout.contact_rows, "one number per contact component")
-        self.joint_bias = check.vector("joint_bias", joint_bias, self.joint_rows, "one number per joint row")
-        moved = self._rows_of(self._mass.solve(self.momentum))
-        flat = moved + np.concatenate([self.bias, self.joint_bias])
-        self.free_velocity, self.joint_free_velocity = self._split(flat)
+    @property
+    def components(self) -> Integers:
+        """1, 2 or 3 for each contact."""
+        return self._data.components
+
+    @property
+    def layout(self) -> Layout:
+        """How contacts and joint rows lie in blocks of three."""
+        return self._data.layout
+
+    @property
+    def operator(self) -> DelassusOperator:
+        """N = [D G]ᵀ M⁻¹ [D G]."""
+        return self._data.operator
+
+    @property
+    def mass(self) -> Any:
+        """M as it was given, a matrix or blocks by body; None where W was given."""
+        return self._data.mass
+
+    @property
+    def factors(self) -> Mass | None:
+        """M with its factors; None where W was given."""
+        return self._data.factors
+
+    @property
+    def jacobian(self) -> Any:
+        """D as a matrix, or the rows of Dᵀ by body, (contacts, 2, d, 6); None where W was given."""
+        return self._data.jacobian
+
+    @property
+    def bodies(self) -> Any:
+        """Bodies A and B of each contact, −1 for ground; None without blocks."""
+        return self._data.bodies
+
+    @property
+    def momentum(self) -> Any:
+        """k in N·s and N·m·s, flat; None where W was given."""
+        return self._data.momentum
+
+    @property
+    def bias(self) -> Floats:
+        """b in m/s, one number per contact component."""
+        return self._data.bias
+
+    @property
+    def free_velocity(self) -> Floats:
+        """DᵀM⁻¹k + b in m/s, one number per contact component."""
+        return self._data.free_velocity
+
+    @property
+    def joint_jacobian(self) -> Any:
+        """G as a matrix, or the rows of Gᵀ by body, (rows, 2, 6); None where W was given."""
+        return self._data.joint_jacobian
+
+    @property
+    def joint_bodies(self) -> Any:
+        """Bodies A and B of each joint row, −1 for ground; None without blocks."""
+        return self._data.joint_bodies
+
+    @property
+    def joint_bias(self) -> Floats:
+        """b_G in m/s or rad/s, one number per joint row."""
+        return self._data.joint_bias
+
+    @property
+    def joint_free_velocity(self) -> Floats:
+        """GᵀM⁻¹k + b_G in m/s or rad/s, one number per joint row."""
+        return self._data.joint_free_velocity
+
+    @property
+    def joint_bounds(self) -> Floats:
+        """lower ≤ 0 ≤ upper of each joint row's impulse, (rows, 2) in N·s or N·m·s."""
+        return self._data.joint_bounds
+
+    @property
+    def delassus(self) -> Any:
+        """W where it was given, else None."""
+        return self._data.delassus
 
     # ---- what it says ---------------------------------------------------------------------------
 
@@ -345,7 +389,7 @@ class ContactProblem:
     @property
     def has_masses(self) -> bool:
         """False for a problem given by its Delassus matrix: then the velocity v is not known."""
-        return self._mass is not None
+        return self.factors is not None
 
     def components_are(self, count: int) -> NDArray[np.bool_]:
         """True for every block that is a contact of `count` components."""
@@ -380,7 +424,7 @@ class ContactProblem:
 
     def velocity(self, impulses: ArrayLike, joint_impulses: ArrayLike = ()) -> Floats:
         """v = M⁻¹(k + D γ + G λ) in m/s and rad/s."""
-        if self._mass is None or self.momentum is None:
+        if self.factors is None:
             raise ProblemError("this problem was given by its Delassus matrix: masses and v are not known")
         return velocity_after(self, self.blocks_of(impulses, joint_impulses))
 
@@ -400,7 +444,7 @@ class ContactProblem:
 
     def mass_matrix(self) -> Any:
         """M as a scipy sparse array."""
-        return self._mass.sparse() if isinstance(self._mass, masses.BodyMass) else sp.csr_array(self.mass)
+        return self.factors.sparse() if isinstance(self.factors, BodyMass) else sp.csr_array(self.mass)
 
     def row_matrix(self) -> Any:
         """[D G] as a scipy sparse array: one row per generalised velocity, one column per row."""
@@ -412,35 +456,16 @@ class ContactProblem:
 
     def with_law(self, law: Law | str) -> ContactProblem:
         """Return the same problem under another law."""
-        return self._varied(law=Law.parse(law))
+        return self.of_data(self._data._replace(law=Law.parse(law)))
 
     def shifted(self, shift: Floats) -> ContactProblem:
         """Return the problem with `shift` (one number per contact component, m/s) added to the bias."""
         change = check.vector("shift", shift, self.layout.contact_rows, "one number per contact component")
         bias, free = self.bias + change, self.free_velocity + change
-        return self._varied(bias=bias, free_velocity=free)
-
-    def _varied(self, **changes: Any) -> ContactProblem:
-        other = copy.copy(self)
-        for name in ("cones", "free_blocks", "scales"):
-            other.__dict__.pop(name, None)
-        for name, value in changes.items():
-            check.freeze(value)
-            other.__dict__[name] = value
-        return other
+        return self.of_data(self._data._replace(bias=bias, free_velocity=free))
 
     # ---- small helpers --------------------------------------------------------------------------
 
     @staticmethod
     def _joined(contact: Floats, joint: Floats) -> Floats:
         return np.concatenate([contact, joint]) if len(joint) else contact
-
-    def _split(self, flat: Floats) -> tuple[Floats, Floats]:
-        return flat[: self.layout.contact_rows].copy(), flat[self.layout.contact_rows :].copy()
-
-    def _rows_of(self, velocity: Floats) -> Floats:
-        """[D G]ᵀ v, flat."""
-        if self.jacobian.ndim == 4:
-            return by_body.block_velocities(self, velocity)
-        contact, joint = self.jacobian.T @ velocity, self.joint_jacobian.T @ velocity
-        return np.concatenate([np.asarray(contact).ravel(), np.asarray(joint).ravel()])

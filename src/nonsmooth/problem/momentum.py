@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def velocity_after(problem: ContactProblem, blocks: Floats) -> Floats:
     """v = M⁻¹(k + D γ + G λ) for impulses (blocks, 3)."""
-    mass, operator = problem._mass, problem.operator
+    mass, operator = problem.factors, problem.operator
     if isinstance(mass, BodyMass) and isinstance(operator, FactoredOperator):
         return mass.velocity(problem.momentum, operator.weighted_velocity(blocks))
     assert mass is not None
@@ -25,7 +25,7 @@ def velocity_after(problem: ContactProblem, blocks: Floats) -> Floats:
 
 def generalised_impulse(problem: ContactProblem, blocks: Floats) -> Floats:
     """D γ + G λ for impulses (blocks, 3)."""
-    mass, operator = problem._mass, problem.operator
+    mass, operator = problem.factors, problem.operator
     if isinstance(mass, BodyMass) and isinstance(operator, FactoredOperator):
         return mass.collect(mass.unweight(operator.weighted_velocity(blocks)))
     flat, contact = problem.layout.unpad(blocks), problem.layout.contact_rows
@@ -34,12 +34,12 @@ def generalised_impulse(problem: ContactProblem, blocks: Floats) -> Floats:
 
 def balance_is_certain(problem: ContactProblem, tolerance: float) -> bool:
     """Tell whether M v = k + Dγ + Gλ closes in any case: no masses, or well-conditioned ones."""
-    return problem._mass is None or problem._mass.rounding <= tolerance
+    return problem.factors is None or problem.factors.rounding <= tolerance
 
 
 def momentum_error(problem: ContactProblem, velocity: Floats, blocks: Floats) -> tuple[float, float]:
     """|M v − k − Dγ − Gλ|: the largest entry (N·s), and the M⁻¹-norm relative to its largest term."""
-    mass, operator = problem._mass, problem.operator
+    mass, operator = problem.factors, problem.operator
     if isinstance(mass, BodyMass) and isinstance(operator, FactoredOperator):
         return mass.balance(velocity, problem.momentum, operator.weighted_velocity(blocks))
     assert isinstance(mass, MatrixMass)

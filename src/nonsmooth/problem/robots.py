@@ -163,7 +163,7 @@ def pinocchio_problem(
         friction.append(contact.friction)
     _check_gravity(pin, model, data)
     pull = applied - np.asarray(data.nle)
-    return ContactProblem(
+    return ContactProblem.from_matrices(
         mass=mass,
         jacobian=np.vstack(rows).T,
         components=3,

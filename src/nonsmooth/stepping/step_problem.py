@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth.collision.contacts import Contacts
+from nonsmooth.problem.construction import assembled
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.problem.fast_construction import assembled_problem
 from nonsmooth.problem.laws import Law
 from nonsmooth.problem.mass import BodyMass
 from nonsmooth.solvers.auto import Auto
@@ -120,7 +120,7 @@ def step_problem(
             "joint_free_velocity": free + joints.bias,
             "joint_bounds": joints.bounds,
         }
-    return assembled_problem(
+    data = assembled(
         mass=mass,
         bodies=contacts.bodies,
         rows=contacts.rows,
@@ -132,6 +132,7 @@ def step_problem(
         law=law,
         **jointed,
     )
+    return ContactProblem.of_data(data)
 
 
 class JointSystem:
