@@ -23,6 +23,7 @@ from nonsmooth.cli.parts import (
 )
 from nonsmooth.cli.problem import find_problem
 from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
+from nonsmooth.cli.wording import in_flags
 from nonsmooth.errors import MissingPackageError, OptionError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -144,5 +145,5 @@ def _attempt(label: str, solver: Solver, problem: ContactProblem, limits: _Limit
         solution = limits.solve(problem, solver)
         recorded = limits.solve(problem, solver, record=True) if record else None
     except (UnsupportedError, MissingPackageError, OptionError) as reason:
-        return Attempt(label, None, " ".join(str(reason).split()))
+        return Attempt(label, None, in_flags(" ".join(str(reason).split())))
     return Attempt(label, solution, recorded=recorded)
