@@ -24,6 +24,8 @@ class Example:
     """Arguments besides the two bodies."""
     others: tuple[dict[str, Any], ...]
     """Other ways to give it."""
+    free: str = ""
+    """Motions of B in the joint's frame that it leaves free; not said where they are not along one axis."""
     refuses: frozenset[str] = frozenset()
     """Arguments of its class that it has no use for."""
     ground: bool = True
@@ -38,29 +40,33 @@ class Example:
 _LINE_OF_A = frozenset({"axis_b"})
 EXAMPLES = {
     "fixed": Example(6, _HERE, ({"point": POINT}, _ENDS | _AXES)),
-    "spherical": Example(3, _HERE, ({"point": POINT}, _ENDS, _ENDS | _AXES)),
-    "revolute": Example(5, _HERE, (_ENDS | _AXES,)),
-    "prismatic": Example(5, _HERE, (_ENDS | _AXES,)),
-    "cylindrical": Example(4, _HERE, (_ENDS | _AXES,)),
-    "planar": Example(3, _HERE, (_ENDS | _AXES,)),
-    "universal": Example(4, _HERE | {"second_axis": ACROSS}, (_ENDS | _AXES,)),
+    "spherical": Example(3, _HERE, ({"point": POINT}, _ENDS, _ENDS | _AXES), "turn x, turn y, turn z"),
+    "revolute": Example(5, _HERE, (_ENDS | _AXES,), "turn z"),
+    "prismatic": Example(5, _HERE, (_ENDS | _AXES,), "move z"),
+    "cylindrical": Example(4, _HERE, (_ENDS | _AXES,), "turn z, move z"),
+    "planar": Example(3, _HERE, (_ENDS | _AXES,), "turn z, move x, move y"),
+    "universal": Example(4, _HERE | {"second_axis": ACROSS}, (_ENDS | _AXES,), "turn z, turn x"),
     "distance": Example(1, _LINE, (_ENDS | {"length": 2.0},)),
-    "point-on-line": Example(2, _HERE, (_ENDS | {"axis_a": (0.0, 1.0, 0.0)},), _LINE_OF_A),
-    "point-on-plane": Example(1, _HERE, (_ENDS | {"axis_a": (0.0, 1.0, 0.0)},), _LINE_OF_A),
+    "point-on-line": Example(
+        2, _HERE, (_ENDS | {"axis_a": (0.0, 1.0, 0.0)},), "turn x, turn y, turn z, move z", _LINE_OF_A
+    ),
+    "point-on-plane": Example(
+        1, _HERE, (_ENDS | {"axis_a": (0.0, 1.0, 0.0)},), "turn x, turn y, turn z, move x, move y", _LINE_OF_A
+    ),
     "gear": Example(
         1,
         {"axis": AXIS, "radii": (0.3, 0.2), "anchor_a": (1.0, 1.0, 2.0), "anchor_b": (0.0, 0.1, 0.1)},
         (_ENDS | _AXES | {"radii": (1.4, 0.2), "internal": True},),
-        frozenset({"point"}),
+        refuses=frozenset({"point"}),
     ),
     "coupling": Example(
         1,
         {"axis_a": AXIS, "axis_b": ACROSS, "ratio": -2.0},
         ({"axis": AXIS, "ratio": -2.5},),
-        frozenset({"point", "anchor_a", "anchor_b"}),
+        refuses=frozenset({"point", "anchor_a", "anchor_b"}),
         ground=False,
     ),
-    "screw": Example(5, _HERE | {"pitch": 0.2}, (_ENDS | _AXES | {"pitch": -0.2},)),
+    "screw": Example(5, _HERE | {"pitch": 0.2}, (_ENDS | _AXES | {"pitch": -0.2},), "screw"),
     "strut": Example(0, _LINE, (_ENDS,)),
 }
 """By the joints' names in scene files."""

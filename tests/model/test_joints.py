@@ -138,21 +138,8 @@ def test_rows_are_as_many_as_freedoms_lost_and_independent(name: str) -> None:
     assert np.linalg.svd(rows, compute_uv=False)[-1] > 0.05
 
 
-@pytest.mark.parametrize(
-    ("name", "free"),
-    [
-        ("spherical", "turn x, turn y, turn z"),
-        ("revolute", "turn z"),
-        ("prismatic", "move z"),
-        ("cylindrical", "turn z, move z"),
-        ("planar", "turn z, move x, move y"),
-        ("universal", "turn z, turn x"),
-        ("point-on-line", "turn x, turn y, turn z, move z"),
-        ("point-on-plane", "turn x, turn y, turn z, move x, move y"),
-        ("screw", "screw"),
-    ],
-)
-def test_what_joints_leave_free(name: str, free: str) -> None:
+@pytest.mark.parametrize("name", [name for name, example in EXAMPLES.items() if example.free])
+def test_what_joints_leave_free(name: str) -> None:
     """Motions of B relative to A in the joint's frame, at the joint's point."""
     system = random_system(7)
     system.add_joint(make(name, 0, 1))
@@ -162,7 +149,7 @@ def test_what_joints_leave_free(name: str, free: str) -> None:
         else np.array([ACROSS, np.cross(AXIS, ACROSS), AXIS]).T
     )
     free_motions = []
-    for word in free.split(", "):
+    for word in EXAMPLES[name].free.split(", "):
         way, _, axis = word.partition(" ")
         along = frame[:, "xyz".index(axis or "z")]
         spin = np.zeros(3) if way == "move" else along
@@ -346,7 +333,7 @@ def test_a_driver_added_late_begins_at_the_turns_made() -> None:
     assert residual(system) == pytest.approx(0.0, abs=1e-13)
 
 
-@pytest.mark.parametrize("name", ["revolute", "prismatic", "cylindrical", "planar", "screw", "distance"])
+@pytest.mark.parametrize("name", [name for name in JOINTS if "coordinates" in vars(joints.BY_NAME[name])])
 def test_coordinate_velocities_are_those_of_differences(name: str) -> None:
     """Fixed bodies move with the velocities that they were given."""
     system, h = random_system(9), 1e-6
