@@ -45,6 +45,7 @@ EXAMPLES = {
     "prismatic": Example(5, _HERE, (_ENDS | _AXES,), "move z"),
     "cylindrical": Example(4, _HERE, (_ENDS | _AXES,), "turn z, move z"),
     "planar": Example(3, _HERE, (_ENDS | _AXES,), "turn z, move x, move y"),
+    "cartesian": Example(3, _HERE, ({"point": POINT}, _ENDS | _AXES), "move x, move y, move z"),
     "universal": Example(4, _HERE | {"second_axis": ACROSS}, (_ENDS | _AXES,), "turn z, turn x"),
     "distance": Example(1, _LINE, (_ENDS | {"length": 2.0},)),
     "point-on-line": Example(

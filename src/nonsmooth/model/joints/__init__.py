@@ -6,6 +6,7 @@ from nonsmooth.model.joints.evaluation import Evaluation
 from nonsmooth.model.joints.gears import Coupling, Gear
 from nonsmooth.model.joints.joint_set import Joints
 from nonsmooth.model.joints.kinematic_pairs import (
+    Cartesian,
     Cylindrical,
     Fixed,
     Planar,
@@ -26,6 +27,7 @@ KINDS: tuple[type[Joint], ...] = (
     Prismatic,
     Cylindrical,
     Planar,
+    Cartesian,
     Universal,
     Distance,
     PointOnLine,
@@ -43,6 +45,7 @@ BY_NAME = {kind.scene_name(): kind for kind in KINDS}
 __all__ = [
     "BY_NAME",
     "KINDS",
+    "Cartesian",
     "Coupling",
     "Cylindrical",
     "Distance",
