@@ -41,8 +41,8 @@ def dominoes(
     falls = math.atan2(thickness, height)
     if not lean > falls or reach > pitch - 0.5 * thickness:
         raise OptionError(
-            f"lean is {lean} rad: give more than {falls:.3g}, from where a domino falls, and so little that the "
-            "first one does not reach the second"
+            f"lean is {lean} rad: give more than {falls:.3g}, from where a domino falls, and so little that "
+            "the first one does not reach the second"
         )
     system = System(gravity=(0.0, 0.0, -gravity))
     system.add_material("domino", friction=friction)
