@@ -20,6 +20,7 @@ from nonsmooth.cli.parts import (
     check_target,
     command,
     compile_notice,
+    option,
 )
 from nonsmooth.cli.problem import find_problem
 from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
@@ -43,11 +44,7 @@ def compare(
     problem: ProblemName,
     solvers: Annotated[
         str,
-        typer.Option(
-            "--solvers",
-            metavar="A,B,C",
-            help="Names with commas between them, or all; options as NAME:key=value.",
-        ),
+        option("--solvers", "A,B,C", "Names with commas between them, or all; options as NAME:key=value."),
     ] = "all",
     law: OtherLaw = None,
     tolerance: WantedResidual = 1e-8,
@@ -55,9 +52,7 @@ def compare(
     time_limit: TimeLimit = 60.0,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE.png", help="Draw residuals over iterations and over time."
-        ),
+        option("--output -o", "FILE.png", "Draw residuals over iterations and over time."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

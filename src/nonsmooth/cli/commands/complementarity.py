@@ -20,6 +20,7 @@ from nonsmooth.cli.parts import (
     WantedResidual,
     command,
     compile_notice,
+    option,
 )
 from nonsmooth.cli.terminal.console import OUT
 from nonsmooth.cli.terminal.lists import list_complementarity
@@ -49,9 +50,7 @@ def complementarity(
     option: MethodOptions = None,
     start: Annotated[
         str | None,
-        typer.Option(
-            "--start", metavar="NAME", help="One of the problem's starts.  [dim]\\[the first][/dim]"
-        ),
+        option("--start", "NAME", "One of the problem's starts.", default="the first"),
     ] = None,
     tolerance: WantedResidual = 1e-8,
     max_iterations: IterationLimit = None,

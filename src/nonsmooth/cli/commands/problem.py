@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from nonsmooth._support.registry import advice
-from nonsmooth.cli.parts import AsJson, Group, OtherLaw, ProblemName, check_target, command
+from nonsmooth.cli.parts import AsJson, Group, OtherLaw, ProblemName, check_target, command, option, switch
 from nonsmooth.cli.problem import problem_contents
 from nonsmooth.cli.terminal.console import ERR, OUT
 from nonsmooth.errors import OptionError
@@ -37,28 +37,25 @@ def problem(
     problem: ProblemName,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="Write the problem: .h5 (own), .hdf5 (FCLib) or .dat."
-        ),
+        option("--output -o", "FILE", "Write the problem: .h5 (own), .hdf5 (FCLib) or .dat."),
     ] = None,
     form: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            help="Format of the written file: own, fclib or siconos.  [dim]\\[by its name][/dim]",
+        option(
+            "--format", "NAME", "Format of the written file: own, fclib or siconos.", default="by its name"
         ),
     ] = None,
     kind: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--kind",
-            metavar="KIND",
-            help="Write it global (M, H, f, w) or local (W, q).  [dim]\\[global if masses are known][/dim]",
+            "KIND",
+            "Write it global (M, H, f, w) or local (W, q).",
+            default="global if masses are known",
         ),
     ] = None,
     law: OtherLaw = None,
-    fresh: Annotated[bool, typer.Option("--fresh", metavar="", help="Overwrite an existing file.")] = False,
+    fresh: Annotated[bool, switch("--fresh", "Overwrite an existing file.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what a problem file holds, and write it in another format.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from nonsmooth.cli.parts import Group, command, compile_notice, whole_number
+from nonsmooth.cli.parts import Group, command, compile_notice, option, switch, whole_number
 from nonsmooth.cli.scene import (
     Duration,
     FoundScene,
@@ -52,46 +52,40 @@ def record_problems(
     scene: SceneName,
     every: Annotated[
         int,
-        typer.Option(
-            "--every", metavar="STEPS", parser=whole_number, help="Keep the problem of each so many steps."
-        ),
+        option("--every", "STEPS", "Keep the problem of each so many steps.", parser=whole_number),
     ],
     parameters: Parameters = None,
     duration: Duration = None,
     step: Step = None,
     first: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--first",
-            metavar="STEP",
+            "STEP",
+            "First step to keep, counted from 1.",
+            default="as --every",
             parser=whole_number,
-            help="First step to keep, counted from 1.  [dim]\\[as --every][/dim]",
         ),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", metavar="COUNT", parser=whole_number, help="Stop after so many problems."),
+        option("--limit", "COUNT", "Stop after so many problems.", parser=whole_number),
     ] = None,
     contacts_at_least: Annotated[
         int,
-        typer.Option(
-            "--contacts-at-least",
-            metavar="COUNT",
-            parser=whole_number,
-            help="Pass over problems with fewer contacts.",
+        option(
+            "--contacts-at-least", "COUNT", "Pass over problems with fewer contacts.", parser=whole_number
         ),
     ] = 1,
     kind: Annotated[
         str,
-        typer.Option("--kind", metavar="KIND", help="global (M, H, f, w) or local (W, q)."),
+        option("--kind", "KIND", "global (M, H, f, w) or local (W, q)."),
     ] = "global",
     with_solutions: Annotated[
         bool,
-        typer.Option("--with-solutions", metavar="", help="Store the impulses and velocities found, too."),
+        switch("--with-solutions", "Store the impulses and velocities found, too."),
     ] = False,
-    output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Folder for the files.")] = Path(
-        "problems"
-    ),
+    output: Annotated[Path, option("--output", "DIR", "Folder for the files.")] = Path("problems"),
     solver: SolverName = None,
     option: SolverOptions = None,
     tolerance: Tolerance = None,

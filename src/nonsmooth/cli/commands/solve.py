@@ -23,6 +23,7 @@ from nonsmooth.cli.parts import (
     check_target,
     command,
     compile_notice,
+    option,
 )
 from nonsmooth.cli.problem import find_problem
 from nonsmooth.cli.terminal.console import ERR, OUT
@@ -48,22 +49,18 @@ def solve(
     time_limit: TimeLimit = math.inf,
     measure: Annotated[
         str,
-        typer.Option(
-            "--measure",
-            metavar="NAME",
-            help="invariant: the certificate's residual; both: Siconos' error too.",
-        ),
+        option("--measure", "NAME", "invariant: the certificate's residual; both: Siconos' error too."),
     ] = "invariant",
     initial: Annotated[
         Path | None,
-        typer.Option("--initial", metavar="FILE", help="Start from the solution stored in this file."),
+        option("--initial", "FILE", "Start from the solution stored in this file."),
     ] = None,
     save: Annotated[
-        Path | None, typer.Option("--save", metavar="FILE", help="Store the problem and its solution (HDF5).")
+        Path | None, option("--save", "FILE", "Store the problem and its solution (HDF5).")
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE.png", help="Draw residual and objective over iterations."),
+        option("--plot", "FILE.png", "Draw residual and objective over iterations."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
