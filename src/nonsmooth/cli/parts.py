@@ -126,6 +126,21 @@ def compile_notice() -> Iterator[None]:
         yield
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse an --output that is a file and must be a folder."""
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"--output {folder} is a file: name a folder")
+
+
+def check_picture(flag: str, path: Path | None) -> None:
+    """Find out before any work whether a figure can be written there, in a format that is known."""
+    from nonsmooth.cli.terminal.plots import FORMATS
+
+    check_target(path)
+    if path is not None and path.suffix.lower() not in FORMATS:
+        raise OptionError(f"{flag} {path}: the name must end in one of {', '.join(FORMATS)}")
+
+
 def check_target(path: Path | None) -> None:
     """Find out before a long run whether its file has a folder to go to."""
     if path is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nonsmooth._support.registry import advice
-from nonsmooth.cli.parts import Group, command, number, option, switch, whole_number
+from nonsmooth.cli.parts import Group, check_folder, command, number, option, switch, whole_number
 from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
 from nonsmooth.errors import MissingSolverError, OptionError
 
@@ -99,8 +99,7 @@ def bench(
         raise OptionError(f"--tighten {tighten}: it must not be negative")
     if dimension not in (None, 2, 3):
         raise OptionError(f"--dimension {dimension}: give 2 or 3")
-    if output.exists() and not output.is_dir():
-        raise OptionError(f"--output {output} is a file: name a folder")
+    check_folder(output)
     for name in python or []:
         if not Path(name).is_file():
             raise OptionError(f"--python {name}: there is no such file")

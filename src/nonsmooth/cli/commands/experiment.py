@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from nonsmooth.cli.parts import Group, command, compile_notice, option, switch
+from nonsmooth.cli.parts import Group, check_folder, command, compile_notice, option, switch
 from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
 from nonsmooth.cli.terminal.lists import list_experiments
-from nonsmooth.errors import OptionError
 
 
 @command(
@@ -40,8 +39,7 @@ def experiment(
         return
     experiment = REGISTRY.by_name(name)
     folder = output if output is not None else Path("results") / name
-    if folder.exists() and not folder.is_dir():
-        raise OptionError(f"--output {folder} is a file: name a folder")
+    check_folder(folder)
     started = time.time()
     try:
         with compile_notice(), progress_bar(name) as progress:

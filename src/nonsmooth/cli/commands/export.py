@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import nullcontext
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -134,7 +133,7 @@ def _write_series(folder: Path, write: Callable[..., list[Path]], quiet: bool, l
         move(done, total, what)
 
     try:
-        with nullcontext(_no_bar) if quiet else progress_bar(f"{folder}") as move:
+        with progress_bar(str(folder), quiet) as move:
             files = write(progress=progress)
     except KeyboardInterrupt:
         done, total = reached
@@ -145,10 +144,6 @@ def _write_series(folder: Path, write: Callable[..., list[Path]], quiet: bool, l
     if not quiet:
         names = ", ".join(file.name for file in files)
         OUT.print(f"{counted(reached[1], 'frame')} in {folder}: {names}", soft_wrap=True)
-
-
-def _no_bar(done: int, total: int, what: str) -> None:
-    """Show nothing."""
 
 
 def _write_frame(

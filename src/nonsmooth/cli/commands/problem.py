@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.text import Text
 
 from nonsmooth._support.registry import advice
 from nonsmooth.cli.parts import AsJson, Group, OtherLaw, ProblemName, check_target, command, option, switch
 from nonsmooth.cli.problem import problem_contents
-from nonsmooth.cli.terminal.console import ERR, OUT
+from nonsmooth.cli.terminal.console import ERR, OUT, print_json
 from nonsmooth.errors import OptionError
 
 if TYPE_CHECKING:
@@ -77,7 +75,7 @@ def problem(
     if target is not None and output is not None:
         lost = target.write(output, replace(contents, kind=kind or ""))
     if as_json:
-        typer.echo(json.dumps(_facts(problem, title, contents), indent=2, ensure_ascii=False))
+        print_json(_facts(problem, title, contents))
     else:
         _show(problem, title, contents)
     if target is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from nonsmooth.cli.parts import Group, command, compile_notice, option, switch, whole_number
+from nonsmooth.cli.parts import Group, check_folder, command, compile_notice, option, switch, whole_number
 from nonsmooth.cli.scene import (
     Duration,
     FoundScene,
@@ -27,7 +27,7 @@ from nonsmooth.cli.scene import (
     find_scene,
     simulate_scene,
 )
-from nonsmooth.cli.terminal.console import OUT
+from nonsmooth.cli.terminal.console import OUT, headline
 from nonsmooth.errors import OptionError
 
 if TYPE_CHECKING:
@@ -133,9 +133,7 @@ def record_problems(
             "--contacts-at-least"
         )
     if not quiet:
-        OUT.print(
-            Text.assemble((name, "bold"), f": {found.summary}" if found.summary else ""), soft_wrap=True
-        )
+        headline(name, found.summary)
         OUT.print(recorder.table())
         OUT.print(f"\n{recorder.kept(in_past=True)}", soft_wrap=True)
         if result.certificate.failed or not result.certificate.joints_held:
@@ -159,8 +157,7 @@ def _kind(word: str) -> Kind:
 
 def _check_folder(folder: Path, name: str) -> None:
     """Find out before the run whether files would be overwritten: their names are known only then."""
-    if folder.exists() and not folder.is_dir():
-        raise OptionError(f"--output {folder} is a file: name a folder")
+    check_folder(folder)
     older = sorted(folder.glob(f"{escape(name)}-i*.hdf5"))
     if older:
         raise OptionError(

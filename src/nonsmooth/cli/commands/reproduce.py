@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nonsmooth._support.registry import advice
-from nonsmooth.cli.parts import Group, command, compile_notice, option, switch
+from nonsmooth.cli.parts import Group, check_folder, command, compile_notice, option, switch
 from nonsmooth.cli.terminal.console import ERR, OUT
 from nonsmooth.errors import OptionError
 
@@ -62,8 +62,7 @@ def reproduce(
     names = dict.fromkeys(name for each in papers for name in each.experiments)
     wanted = [REGISTRY[name] for name in (names if paper else names | dict.fromkeys(REGISTRY))]
     folder = output or Path("results") / ("reproduce-quick" if quick else "reproduce")
-    if folder.exists() and not folder.is_dir():
-        raise OptionError(f"--output {folder} is a file: name a folder")
+    check_folder(folder)
     run = Reproduction(wanted, folder, quick=quick, fresh=fresh)
     kept = len(run.experiments) - len(run.left)
     if kept:
