@@ -372,7 +372,7 @@ def test_solvers_survive_the_way_to_another_process() -> None:
 @pytest.mark.parametrize(
     ("label", "words"),
     [
-        ("gaus-seidel", "choose one of auto"),
+        ("gaus-seidel", "did you mean gauss-seidel"),
         ("siconos:NSGSS", "choose one of NSGS"),
         ("siconos", "choose one of NSGS"),
         ("siconos:ADMM:rho=big", "rho 'big' is wrong: choose one of constant, balanced, scaled"),

@@ -10,8 +10,8 @@ from nonsmooth.collision.kernels.directions import solids
 from nonsmooth.errors import ProblemError
 from nonsmooth.io import Recording, Trajectory, read_scene
 from nonsmooth.io.runs.writer import Writer
-from nonsmooth.model import CONE, Cone, ConvexHull, System
-from nonsmooth.model.shapes import Capsule, Sphere
+from nonsmooth.model import Cone, ConvexHull, System
+from nonsmooth.model.shapes import CONE, Capsule, Sphere
 from nonsmooth.view.drawing.geometry import parts_of
 
 

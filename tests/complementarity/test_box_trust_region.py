@@ -480,7 +480,7 @@ class TestBoundedMinimiser:
 
     def test_fides_that_is_not_installed_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "fides", None)
-        with pytest.raises(MissingSolverError, match="pip install fides"):
+        with pytest.raises(MissingSolverError, match=r"pip install \"nonsmooth\[complementarity\]"):
             solve(billups(3.0), BoundedMinimiser("fides"))
 
     def test_a_wrong_method_is_named(self) -> None:

@@ -76,7 +76,7 @@ def test_a_function_that_autograd_cannot_trace_is_named() -> None:
 
 def test_a_missing_library_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "autograd", None)
-    with pytest.raises(MissingPackageError, match="pip install autograd"):
+    with pytest.raises(MissingPackageError, match=r"pip install \"nonsmooth\[complementarity\]"):
         of(smooth, 3, jacobian="autograd")
 
 

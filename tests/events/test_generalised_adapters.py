@@ -555,5 +555,5 @@ def test_wrong_descriptions_of_robots_are_said(pin: Any, monkeypatch: pytest.Mon
     with pytest.raises(ProblemError, match=r"torque at t = 0\.5 s has shape"):
         robot_system(model, torque=lambda q, v, t: 1.0).forces(np.zeros(2), np.zeros(2), 0.5)
     monkeypatch.setitem(sys.modules, "pinocchio", None)
-    with pytest.raises(MissingPackageError, match="pip install pin"):
+    with pytest.raises(MissingPackageError, match=r"pip install \"nonsmooth\[robots\]"):
         robot_system(model)

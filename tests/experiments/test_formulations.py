@@ -271,7 +271,7 @@ def test_what_it_cannot_take_is_named() -> None:
 
 def test_missing_path_names_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingSolverError, match="pip install gamspy"):
+    with pytest.raises(MissingSolverError, match=r"pip install \"nonsmooth\[path\]"):
         EOM(backend="path").solve(sliding_ball())
 
 

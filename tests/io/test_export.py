@@ -779,7 +779,7 @@ def test_parquet_without_pyarrow(recording: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     result = run("export", recording, "--parquet", tmp_path / "t", "--vtk", tmp_path / "v")
     assert result.exit_code == 1
-    assert "pip install pyarrow" in result.stderr
+    assert 'pip install "nonsmooth[tables]"' in result.stderr
     assert not list(tmp_path.iterdir())
 
 

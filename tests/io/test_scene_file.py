@@ -16,7 +16,8 @@ from nonsmooth.io import read_scene
 from nonsmooth.io.scenes.joints import PARTS as JOINT_PARTS
 from nonsmooth.io.scenes.scene_file import Scene
 from nonsmooth.io.scenes.toml_lines import line_of, lines_of
-from nonsmooth.model import CYLINDER, ConvexHull, quaternions
+from nonsmooth.model import ConvexHull, quaternions
+from nonsmooth.model.shapes import CYLINDER
 
 PAGE = ROOT / "docs" / "scene-files.md"
 EXAMPLES = re.findall(r"^```toml\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)

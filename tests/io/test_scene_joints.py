@@ -15,13 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nonsmooth as ns
+from helpers.joint_examples import AXIS, EXAMPLES, POINT
 from helpers.paths import ROOT
 from nonsmooth.errors import FileFormatError
 from nonsmooth.io import read_scene
 from nonsmooth.io.scenes import scene_file as scene_module
-from nonsmooth.io.scenes.joints import JOINTS, MOTIONS, PARTS
+from nonsmooth.io.scenes.joints import MOTIONS, PARTS
 from nonsmooth.io.scenes.scene_file import Scene
-from nonsmooth.model.joints import Joint
+from nonsmooth.model.joints import BY_NAME, Joint
 from nonsmooth.stepping.options import SCHEMES
 
 PAGE = ROOT / "docs" / "scene-files.md"
@@ -106,70 +107,28 @@ def toml(part: str, **values: Any) -> str:
 
 # ---- the same as in Python ----------------------------------------------------------------------------
 
-POINT = {"point": (0.4, 0.2, -0.1)}
-ENDS = {"anchor_a": (0.1, 0.0, 0.2), "anchor_b": (0.0, -0.3, 0.1)}
-AXIS = {"axis": (0.6, 0.0, 0.8)}
-AXES = {"axis_a": (0.0, 1.0, 0.0), "axis_b": (0.0, 0.6, 0.8)}
-KEYS: dict[str, list[dict[str, Any]]] = {
-    "fixed": [POINT, POINT | AXIS, ENDS | AXES],
-    "spherical": [POINT, ENDS],
-    "revolute": [POINT | AXIS, ENDS | AXES],
-    "prismatic": [POINT | AXIS, ENDS | AXES],
-    "cylindrical": [POINT | AXIS, ENDS | AXES],
-    "planar": [POINT | AXIS, ENDS | AXES],
-    "universal": [POINT | AXIS | {"second_axis": (0.8, 0.0, -0.6)}, ENDS | AXES],
-    "distance": [
-        {"point_a": (0.4, 0.2, -0.1), "point_b": (1.4, 0.2, -0.1)},
-        ENDS | {"length": 2.0},
-    ],
-    "point-on-line": [POINT | AXIS, ENDS | {"axis_a": (0.0, 1.0, 0.0)}],
-    "point-on-plane": [POINT | AXIS, ENDS | {"axis_a": (0.0, 1.0, 0.0)}],
-    "gear": [
-        AXIS | {"radii": (0.4, 0.2)},
-        ENDS | AXES | {"radii": (1.4, 0.2), "internal": True},
-    ],
-    "coupling": [AXIS | {"ratio": -2.5}, AXES | {"ratio": 1.0}],
-    "screw": [POINT | AXIS | {"pitch": 0.01}, ENDS | AXES | {"pitch": -0.2}],
-    "strut": [{"point_a": (0.4, 0.2, -0.1), "point_b": (1.4, 0.2, -0.1)}, ENDS],
-}
-
 
 def test_every_type_and_every_key_is_tried() -> None:
-    assert list(KEYS) == list(JOINTS)
+    assert list(EXAMPLES) == list(BY_NAME)
     kinds = [kind for kind in vars(ns.joints).values() if isinstance(kind, type) and issubclass(kind, Joint)]
-    assert {*kinds} - {Joint} == {*JOINTS.values()}
-    refused = {
-        "point-on-line": {"axis_b"},
-        "point-on-plane": {"axis_b"},
-        "gear": {"point"},
-        "coupling": {"point", "anchor_a", "anchor_b"},
-    }
+    assert {*kinds} - {Joint} == {*BY_NAME.values()}
     common = {"a", "b", "name", "collide"}
-    for name, kind in JOINTS.items():
-        tried = set().union(*KEYS[name]) | refused.get(name, set()) | common
-        if name == "spherical":
-            tried |= {*AXIS, *AXES}  # as those of "fixed"
-        if name == "strut":
-            assert "length" not in {field.name for field in dataclasses.fields(kind)}
+    for name, kind in BY_NAME.items():
+        tried = set().union(*EXAMPLES[name].ways) | EXAMPLES[name].refuses | common
         assert tried == {field.name for field in dataclasses.fields(kind)}, name
 
 
 BODY_PAIRS = [("left", "right"), (1, 0), ("right", None), (None, "left")]
 
 
-def takes_ground(kind: str, keys: dict[str, Any]) -> bool:
-    """A coupling needs two bodies, and a gear two bodies or a centre."""
-    return kind != "coupling" and (kind != "gear" or "anchor_a" in keys)
-
-
 @pytest.mark.parametrize(
     ("kind", "keys", "bodies"),
     [
         (kind, keys, bodies)
-        for kind, ways in KEYS.items()
-        for keys in ways
+        for kind, example in EXAMPLES.items()
+        for keys in example.ways
         for bodies in BODY_PAIRS
-        if None not in bodies or takes_ground(kind, keys)
+        if None not in bodies or example.ground
     ],
     ids=lambda v: str(v)[:40],
 )
@@ -179,8 +138,8 @@ def test_joints_are_those_of_python(
     a, b = bodies
     given = {side: body for side, body in (("a", a), ("b", b)) if body is not None}
     wanted = same_bodies()
-    wanted.add_joint(JOINTS[kind](a, b, **keys, name="it", collide=True))
-    wanted.add_joint(JOINTS[kind](a, b, **keys))
+    wanted.add_joint(BY_NAME[kind](a, b, **keys, name="it", collide=True))
+    wanted.add_joint(BY_NAME[kind](a, b, **keys))
     text = toml("joints", type=kind, **given, **keys, name="it", collide=True)
     text += toml("joints", type=kind, **given, **keys)
     assert_same(read(BODIES + text).system, wanted)
@@ -247,19 +206,19 @@ def test_elements_are_those_of_python(
     names = COORDINATES[kind]
     choice = {"coordinate": names[which % len(names)]} if len(names) > 1 or which == 0 else {}
     wanted = same_bodies()
-    wanted.add_joint(JOINTS[kind]("left", "right", **KEYS[kind][0], name="j"))
+    wanted.add_joint(BY_NAME[kind]("left", "right", **EXAMPLES[kind].keys, name="j"))
     add(wanted, **choice)
     path = tmp_path_factory.mktemp("scene") / "scene.toml"
-    joint = toml("joints", type=kind, a="left", b="right", **KEYS[kind][0], name="j")
+    joint = toml("joints", type=kind, a="left", b="right", **EXAMPLES[kind].keys, name="j")
     path.write_text(BODIES + joint + toml(part, joint="j", **choice, **keys))
     assert_same(read_scene(path).system, wanted)
 
 
 def test_a_file_with_everything(read: Callable[[str], Scene]) -> None:
-    pin = {"a": "left", "b": "right", **POINT, **AXIS}
+    pin = {"a": "left", "b": "right", "point": POINT, "axis": AXIS}
     text = BODIES + "[run]\nscheme = 'rattle'\nassemble = true\nstep = 0.01\n"
     text += toml("joints", type="revolute", name="pin", **pin)
-    text += toml("joints", type="strut", a="left", **KEYS["strut"][0])
+    text += toml("joints", type="strut", a="left", **EXAMPLES["strut"].keys)
     text += toml("drivers", joint="pin", motion="ramp", speed=2.0)
     text += toml("springs", joint=1, stiffness=100.0)
     text += toml("limits", joint=1, lower=0.1)
@@ -269,8 +228,8 @@ def test_a_file_with_everything(read: Callable[[str], Scene]) -> None:
     assert scene.assemble
     assert not read(BODIES).assemble
     wanted = same_bodies()
-    wanted.add_joint(ns.joints.Revolute("left", "right", **POINT, **AXIS, name="pin"))
-    wanted.add_joint(ns.joints.Strut("left", None, **KEYS["strut"][0]))
+    wanted.add_joint(ns.joints.Revolute("left", "right", point=POINT, axis=AXIS, name="pin"))
+    wanted.add_joint(ns.joints.Strut("left", None, **EXAMPLES["strut"].keys))
     wanted.add_driver("pin", ns.joints.Ramp(2.0))
     wanted.add_spring(1, stiffness=100.0)
     wanted.add_limit(1, lower=0.1)
@@ -294,7 +253,7 @@ def test_joints_reach_spheres_of_a_grid(read: Callable[[str], Scene]) -> None:
 
 # ---- what is wrong --------------------------------------------------------------------------------------
 
-PIN = toml("joints", type="revolute", name="pin", a="left", b="right", **POINT, **AXIS)
+PIN = toml("joints", type="revolute", name="pin", a="left", b="right", point=POINT, axis=AXIS)
 ON_PIN = FIRST + PIN.count("\n")
 """The line after the pin."""
 
@@ -310,7 +269,7 @@ WRONG = [
     ("[[joints]]\ntype = 'screw'\na = 0", 0, "joints[0]", "pitch is missing"),
     ("[[joints]]\ntype = 'gear'\na = 0\nb = 1", 0, "joints[0]", "radii is missing"),
     (PIN.replace("0.6", "0.7"), 6, "joints[0].axis", "axis of joint 'pin' has length"),
-    (PIN.replace("0.4", "nan"), 5, "joints[0].point", "must be finite"),
+    (PIN.replace("-0.2", "nan"), 5, "joints[0].point", "must be finite"),
     (PIN + "collide = 1", 7, "joints[0].collide", "neither true nor false"),
     (PIN + PIN, 9, "joints[1].name", "'pin' already"),
     (PIN.replace("right", "left"), 0, "joints[0]", "joint 'pin' connects body 'left' with itself"),
@@ -424,9 +383,9 @@ def test_table_of_joints_has_rows_and_coordinates() -> None:
         name, rows, coordinates, *_ = (cell.strip() for cell in line.strip("|").split("|"))
         shown[name.strip("`")] = (int(rows), re.findall(r"`(\w+)` \((\w+)\)", coordinates))
     wanted = {}
-    for name, kind in JOINTS.items():
+    for name, kind in BY_NAME.items():
         system = same_bodies()
-        system.add_joint(kind("left", "right", **KEYS[name][0]))
+        system.add_joint(kind("left", "right", **EXAMPLES[name].keys))
         rows, units = len(system.joints.table), []
         for coordinate in system.joints.coordinate_names(0):
             if not kind.fixed_coordinates:  # those of a rod can be read only
@@ -448,10 +407,10 @@ def test_the_page_has_every_type_and_every_key() -> None:
         table = text.split(f"| {heading} |")[1].split("\n\n")[0]
         return set(re.findall(r"^\| `([\w-]+)`", table, re.MULTILINE))
 
-    assert first_cells("type") == set(JOINTS)
+    assert first_cells("type") == set(BY_NAME)
     assert first_cells("motion") == set(MOTIONS)
     for part in PARTS:
         assert f"[[{part}]]" in text
     named = set(re.findall(r"`(\w+)`", text))
-    for kind in (*JOINTS.values(), *MOTIONS.values()):
+    for kind in (*BY_NAME.values(), *MOTIONS.values()):
         assert {field.name for field in dataclasses.fields(kind)} <= named

@@ -15,6 +15,8 @@ from nonsmooth.collision import Detector
 from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.model import Box, Compound, Sphere, System, joints, quaternions
 from nonsmooth.model.joints import Distance, Function, Ramp, Revolute, Sine, Smooth, Spherical, Strut
+from nonsmooth.model.joints.evaluation import evaluated
+from nonsmooth.model.joints.table import BILATERAL, BOUNDED, LIMIT
 
 Z = (0.0, 0.0, 1.0)
 
@@ -109,7 +111,7 @@ def test_a_driver_prescribes_its_coordinate() -> None:
     assert offset[-1] == pytest.approx(0.5 * math.sin(0.6 * math.pi))
     assert rate[-1] == pytest.approx(math.pi * math.cos(0.6 * math.pi))
     assert table.labels[-1] == "driver of joint 'rail'"
-    assert table.role[-1] == joints.BILATERAL
+    assert table.role[-1] == BILATERAL
     assert not table.on_velocity[-1]
     assert table.units[-1] == "m"
 
@@ -122,7 +124,7 @@ def test_a_speed_motor_is_a_row_on_velocity_level(limit: float) -> None:
     offset, rate = table.offsets(2.0)
     assert (offset[-1], rate[-1]) == (0.0, 6.0)
     assert (table.lower[-1], table.upper[-1]) == (-limit, limit)
-    assert table.role[-1] == (joints.BILATERAL if math.isinf(limit) else joints.BOUNDED)
+    assert table.role[-1] == (BILATERAL if math.isinf(limit) else BOUNDED)
     assert table.on_velocity[-1]
 
 
@@ -131,7 +133,7 @@ def test_friction_is_a_bounded_row_at_rest() -> None:
     system.add_joint_friction("rail", 4.0)
     system.add_joint_friction("rail", 1.0)
     table = system.joints.table
-    assert table.role[-1] == joints.BOUNDED
+    assert table.role[-1] == BOUNDED
     assert table.on_velocity[-1]
     assert (table.lower[-2], table.upper[-2]) == (-4.0, 4.0)
     assert table.offsets(1.0)[1][-1] == 0.0
@@ -143,10 +145,10 @@ def test_limits_are_positive_inside_and_push_inwards() -> None:
     system.add_limit("rail", lower=-1.0, upper=3.0)
     table = system.joints.table
     system.position[0, 2] = 2.5
-    now = joints.evaluated(table.rows, system.joints.angles, system)
+    now = evaluated(table.rows, system.joints.angles, system)
     assert (now.value - table.offsets(0.0)[0])[-2:] == pytest.approx([3.5, 0.5])
     assert now.rows[-2:, 1, 2].tolist() == [1.0, -1.0]
-    assert table.role[-2:].tolist() == [joints.LIMIT, joints.LIMIT]
+    assert table.role[-2:].tolist() == [LIMIT, LIMIT]
     assert table.lower[-2:].tolist() == [0.0, 0.0]
     assert np.isinf(table.upper[-2:]).all()
     assert table.labels[-2:] == ("lower limit of joint 'rail'", "upper limit of joint 'rail'")

@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.joint_examples import ACROSS, AXIS, EXAMPLES, POINT, make
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import System, joints, quaternions
-from nonsmooth.model.joints import Evaluation, evaluated
+from nonsmooth.model.joints.evaluation import Evaluation, evaluated
 from nonsmooth.model.joints.kernels import rows as kernels
 from nonsmooth.model.joints.placement import completed
+from nonsmooth.model.joints.table import BILATERAL
 
-POINT, AXIS, ACROSS = (0.1, -0.2, 0.3), (0.0, 0.6, 0.8), (1.0, 0.0, 0.0)
-Maker = Callable[..., joints.Joint]
-
-
-def at_point(kind: type[joints.Joint], **more: object) -> Maker:
-    return lambda a, b, **given: kind(a, b, point=POINT, axis=AXIS, **more, **given)
-
-
-JOINTS: dict[str, tuple[Maker, int]] = {
-    "fixed": (at_point(joints.Fixed), 6),
-    "spherical": (at_point(joints.Spherical), 3),
-    "revolute": (at_point(joints.Revolute), 5),
-    "prismatic": (at_point(joints.Prismatic), 5),
-    "cylindrical": (at_point(joints.Cylindrical), 4),
-    "planar": (at_point(joints.Planar), 3),
-    "universal": (at_point(joints.Universal, second_axis=ACROSS), 4),
-    "screw": (at_point(joints.Screw, pitch=0.2), 5),
-    "point on line": (at_point(joints.PointOnLine), 2),
-    "point on plane": (at_point(joints.PointOnPlane), 1),
-    "distance": (lambda a, b, **more: joints.Distance(a, b, point_a=POINT, point_b=(1, 2, 3), **more), 1),
-    "gear": (
-        lambda a, b, **more: joints.Gear(
-            a, b, axis=AXIS, radii=(0.3, 0.2), anchor_a=(1, 1, 2), anchor_b=(0, 0.1, 0.1), **more
-        ),
-        1,
-    ),
-    "coupling": (
-        lambda a, b, **more: joints.Coupling(a, b, axis_a=AXIS, axis_b=ACROSS, ratio=-2.0, **more),
-        1,
-    ),
-}
-"""Joints by name, and how many rows they have."""
+JOINTS = [name for name, example in EXAMPLES.items() if example.rows]
+"""All joints but the strut, which constrains nothing."""
 
 
 def random_system(seed: int, bodies: int = 3) -> System:
@@ -70,9 +40,9 @@ def with_all_joints(seed: int) -> System:
     """All joints between two bodies, and between a body and the ground on either side."""
     system = random_system(seed)
     for a, b in ((0, 1), (None, 1), (2, None)):
-        for make, _ in JOINTS.values():
-            if make is not JOINTS["coupling"][0] or None not in (a, b):
-                system.add_joint(make(a, b))
+        for name in JOINTS:
+            if EXAMPLES[name].ground or None not in (a, b):
+                system.add_joint(make(name, a, b))
     return system
 
 
@@ -134,9 +104,9 @@ def test_derivatives_are_those_of_differences(seed: int) -> None:
 @settings(max_examples=25)
 def test_a_common_motion_changes_nothing(seed: int) -> None:
     system = random_system(seed)
-    for name, (make, _) in JOINTS.items():
+    for name in JOINTS:
         if name != "coupling":  # which is about axes of the ground
-            system.add_joint(make(0, 1))
+            system.add_joint(make(name, 0, 1))
     disturb(system, seed + 1, 0.3)
     before = now(system)
     # The derivatives of A and B are opposite forces on one line, and opposite torques.
@@ -161,39 +131,25 @@ def test_joints_are_closed_where_they_are_added(seed: int) -> None:
 
 @pytest.mark.parametrize("name", JOINTS)
 def test_rows_are_as_many_as_freedoms_lost_and_independent(name: str) -> None:
-    make, count = JOINTS[name]
     system = random_system(4)
-    system.add_joint(make(0, 1))
+    system.add_joint(make(name, 0, 1))
     rows = now(system).rows.reshape(-1, 12)
-    assert len(rows) == count
+    assert len(rows) == EXAMPLES[name].rows
     assert np.linalg.svd(rows, compute_uv=False)[-1] > 0.05
 
 
-@pytest.mark.parametrize(
-    ("name", "free"),
-    [
-        ("spherical", "turn x, turn y, turn z"),
-        ("revolute", "turn z"),
-        ("prismatic", "move z"),
-        ("cylindrical", "turn z, move z"),
-        ("planar", "turn z, move x, move y"),
-        ("universal", "turn z, turn x"),
-        ("point on line", "turn x, turn y, turn z, move z"),
-        ("point on plane", "turn x, turn y, turn z, move x, move y"),
-        ("screw", "screw"),
-    ],
-)
-def test_what_joints_leave_free(name: str, free: str) -> None:
+@pytest.mark.parametrize("name", [name for name, example in EXAMPLES.items() if example.free])
+def test_what_joints_leave_free(name: str) -> None:
     """Motions of B relative to A in the joint's frame, at the joint's point."""
     system = random_system(7)
-    system.add_joint(JOINTS[name][0](0, 1))
+    system.add_joint(make(name, 0, 1))
     frame = (
         completed(np.array(AXIS))
         if name != "universal"
         else np.array([ACROSS, np.cross(AXIS, ACROSS), AXIS]).T
     )
     free_motions = []
-    for word in free.split(", "):
+    for word in EXAMPLES[name].free.split(", "):
         way, _, axis = word.partition(" ")
         along = frame[:, "xyz".index(axis or "z")]
         spin = np.zeros(3) if way == "move" else along
@@ -274,7 +230,7 @@ def test_an_assembly_that_starts_apart_says_what_has_to_come_together() -> None:
 @pytest.mark.parametrize("name", [name for name in JOINTS if name not in ("distance", "gear", "coupling")])
 def test_body_frames_and_the_world_frame_say_the_same(name: str) -> None:
     worlds, owns = random_system(3), random_system(3)
-    worlds.add_joint(JOINTS[name][0](0, 1))
+    worlds.add_joint(make(name, 0, 1))
     p, q = worlds.position, worlds.quaternion
     joint = worlds.joints[0]
     second = ACROSS if name == "universal" else AXIS
@@ -284,8 +240,7 @@ def test_body_frames_and_the_world_frame_say_the_same(name: str) -> None:
         "axis_a": quaternions.rotate_back(q[0], AXIS),
         "axis_b": quaternions.rotate_back(q[1], second),
     }
-    if name.startswith("point on"):
-        del given["axis_b"]
+    given = {key: value for key, value in given.items() if key not in EXAMPLES[name].refuses}
     more = {"pitch": 0.2} if name == "screw" else {}
     owns.add_joint(type(joint)(0, 1, **given, **more))
     for system in (worlds, owns):
@@ -378,12 +333,12 @@ def test_a_driver_added_late_begins_at_the_turns_made() -> None:
     assert residual(system) == pytest.approx(0.0, abs=1e-13)
 
 
-@pytest.mark.parametrize("name", ["revolute", "prismatic", "cylindrical", "planar", "screw", "distance"])
+@pytest.mark.parametrize("name", [name for name in JOINTS if "coordinates" in vars(joints.BY_NAME[name])])
 def test_coordinate_velocities_are_those_of_differences(name: str) -> None:
     """Fixed bodies move with the velocities that they were given."""
     system, h = random_system(9), 1e-6
     system.add_body(None, fixed=True, velocity=(0.3, 0.1, -0.2), angular_velocity=(0.5, 0.2, 0.1))
-    system.add_joint(JOINTS[name][0](3, 1))
+    system.add_joint(make(name, 3, 1))
     disturb(system, 1, 0.2)
     for coordinate in system.joints.coordinate_names(0):
         values, position, quaternion = [], system.position.copy(), system.quaternion.copy()
@@ -481,7 +436,7 @@ def test_the_table_names_its_rows_and_cannot_be_changed() -> None:
     assert table.joint.tolist() == [0] * 5 + [1]
     assert table.offsets(3.0)[0].tolist() == [0.0] * 5 + [2.0]
     assert not table.on_velocity.any()
-    assert np.all(table.role == joints.BILATERAL)
+    assert np.all(table.role == BILATERAL)
     assert np.all(np.isinf(table.lower) & np.isinf(table.upper))
     with pytest.raises(ValueError):
         table.rows.anchor[0] = 0.0

@@ -12,11 +12,6 @@ from hypothesis.extra.numpy import arrays
 
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import (
-    BOX,
-    CAPSULE,
-    CONVEX_HULL,
-    HALF_SPACE,
-    SPHERE,
     Box,
     Capsule,
     Compound,
@@ -33,6 +28,7 @@ from nonsmooth.model import (
     System,
     quaternions,
 )
+from nonsmooth.model.shapes import BOX, CAPSULE, CONVEX_HULL, HALF_SPACE, SPHERE
 
 LENGTH = st.floats(0.1, 10.0)
 VECTOR = arrays(np.float64, 3, elements=st.floats(-5.0, 5.0))

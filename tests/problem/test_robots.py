@@ -294,7 +294,7 @@ def test_data_that_was_not_computed_or_belongs_to_another_model_is_said() -> Non
 
 def test_without_pinocchio_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pinocchio", None)
-    with pytest.raises(MissingPackageError, match="pip install pin"):
+    with pytest.raises(MissingPackageError, match=r"pip install \"nonsmooth\[robots\]"):
         ns.ContactProblem.from_pinocchio(None, None, [foot()], velocity=[])
 
 

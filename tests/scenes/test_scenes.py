@@ -9,6 +9,7 @@ import pytest
 
 from nonsmooth import scenes
 from nonsmooth.errors import OptionError
+from nonsmooth.model import quaternions
 from nonsmooth.model.generalised import GeneralisedSystem
 from nonsmooth.model.system import System
 from nonsmooth.scenes.closed_form import MODELS
@@ -68,6 +69,20 @@ def test_systems_in_generalised_coordinates_have_names() -> None:
     for each in MODELS.values():
         assert isinstance(each.build().system(), GeneralisedSystem)
         assert each.summary
+
+
+def test_every_domino_falls_one_after_the_other() -> None:
+    fell = np.full(5, np.inf)
+
+    def observe(frame: Frame) -> None:
+        up = np.array([quaternions.rotate(turn, (0.0, 0.0, 1.0))[2] for turn in frame.quaternion[:5]])
+        fell[(up < 0.7) & np.isinf(fell)] = frame.time
+
+    simulate(scenes.dominoes(5), duration=1.0, step=0.002, observe=observe)
+    assert np.all(np.isfinite(fell))
+    assert np.all(np.diff(fell) > 0.0)
+    with pytest.raises(OptionError, match=r"lean is 0\.1 rad: give more than 0\.155"):
+        scenes.dominoes(lean=0.1)
 
 
 def test_rolling_ball_rolls_at_five_sevenths() -> None:

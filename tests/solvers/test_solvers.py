@@ -688,7 +688,7 @@ def test_mosek_is_used_or_its_absence_is_said():
         assert ns.solve(problem, solver).impulses[0] == pytest.approx(0.4981 / 1.14, abs=1e-7)
     except MissingSolverError as error:
         message = str(error)
-    assert message == "" or "pip install mosek" in message or "licence" in message
+    assert message == "" or 'pip install "nonsmooth[mosek]"' in message or "licence" in message
 
 
 def test_user_factors_and_strategies_of_prox():

@@ -677,7 +677,7 @@ def test_mp4_without_imageio_says_what_to_install(ball, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     code, text = run_cli("render", ball, "--film", tmp_path / "f.mp4")
     assert code == 1
-    assert "pip install 'imageio[ffmpeg]'" in text
+    assert 'pip install "nonsmooth[view]"' in text
     assert not (tmp_path / "f.mp4").exists()
     with Trajectory(ball) as trajectory, pytest.raises(MissingPackageError):
         write_film(Painter(trajectory, [0.0], Look(**SMALL)), np.zeros(1), tmp_path / "f.mp4", Pace())

@@ -21,6 +21,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from nonsmooth._support.registry import advice
 from nonsmooth.bench.peers import nonsmooth_solvers, pinocchio_solvers, siconos_solvers
 from nonsmooth.errors import MissingSolverError, OptionError
 from nonsmooth.solvers import REGISTRY, InteriorPoint, Solver
@@ -104,8 +105,8 @@ def peer_contender(label: str, pythons: Sequence[str] = ()) -> Contender:
         _check(label, "method", method, tuple(pinocchio_solvers.METHODS))
         _check_options(label, options, {})
     else:
-        valid = ", ".join((*REGISTRY, *(f"{peer}:…" for peer in PEERS)))
-        raise OptionError(f"there is no solver {label!r} for the bench: choose one of {valid}")
+        valid = [*REGISTRY, *(f"{peer}:…" for peer in PEERS)]
+        raise OptionError(f"there is no solver {label!r} for the bench: {advice(label, valid)}")
     family = f"{first}_solvers"
     found = find_package(family, tuple(pythons))
     if found is None:

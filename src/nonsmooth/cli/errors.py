@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from nonsmooth._support.registry import advice
 from nonsmooth.cli.terminal.console import ERR
+from nonsmooth.cli.wording import in_flags
 from nonsmooth.errors import GeometryWarning, NonsmoothError, OptionError
 
 # Typer keeps its copy of click to itself: this is the base class of all that the parser finds wrong.
@@ -21,6 +22,9 @@ _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 class Commands(TyperGroup):
     """The group of all commands: a user's mistake ends in one sentence on stderr and exit code 1."""
+
+    flags: tuple[str, ...] = ()
+    """Of the command that runs."""
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Run a command line and exit."""
@@ -36,7 +40,7 @@ class Commands(TyperGroup):
         except (NonsmoothError, OSError, _UsageError) as error:
             if debug:
                 traceback.print_exception(error)
-            ERR.print(Text("Error:", "bold red"), _sentence(error), soft_wrap=True)
+            ERR.print(Text("Error:", "bold red"), _sentence(error, self.flags), soft_wrap=True)
             code = 1
         sys.exit(code or 0)
 
@@ -61,8 +65,10 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the named command."""
-        if self.get_command(ctx, args[0]) is None:
+        found = self.get_command(ctx, args[0])
+        if found is None:
             raise OptionError(f"there is no command {args[0]!r}: {advice(args[0], self.list_commands(ctx))}")
+        self.flags = tuple(name for param in found.params for name in param.opts)
         return super().resolve_command(ctx, args)
 
 
@@ -84,7 +90,7 @@ def _without_type(flag: Any) -> Any:
     return flag
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: Exception, flags: tuple[str, ...]) -> str:
     """One sentence for the user about a mistake."""
     if isinstance(error, _UsageError):
         context: Any = getattr(error, "ctx", None)
@@ -98,5 +104,5 @@ def _sentence(error: Exception) -> str:
     elif isinstance(error, OSError) and error.filename and error.strerror:
         text = f"cannot use {error.filename}: {error.strerror}"
     else:
-        text = str(error)
+        text = in_flags(" ".join(str(error).split()), flags)
     return " ".join(text.split())

@@ -74,6 +74,19 @@ def whole_number(text: str) -> Any:
     return number(text, int)
 
 
+def option(
+    names: str, metavar: str, text: str, *, default: str = "", parser: Any = None, show_default: bool = True
+) -> Any:
+    """Describe an option; `default` is shown where the value of the argument does not say it."""
+    shown = f"{text}  [dim]\\[{default}][/dim]" if default else text
+    return typer.Option(*names.split(), metavar=metavar, help=shown, parser=parser, show_default=show_default)
+
+
+def switch(name: str, text: str) -> Any:
+    """Describe an option without a value."""
+    return typer.Option(name, metavar="", help=text)
+
+
 # ---- options that several commands have -------------------------------------------------------------
 
 ProblemName = Annotated[
@@ -82,32 +95,26 @@ ProblemName = Annotated[
 ]
 Method = Annotated[
     str,
-    typer.Option("--solver", metavar="NAME", help="The method; see [cyan]nonsmooth list solvers[/cyan]."),
+    option("--solver", "NAME", "The method; see [cyan]nonsmooth list solvers[/cyan]."),
 ]
 MethodOptions = Annotated[
     list[str] | None,
-    typer.Option("--option", metavar="KEY=VALUE", help="Set an option of the solver; may be repeated."),
+    option("--option", "KEY=VALUE", "Set an option of the solver; may be repeated."),
 ]
 OtherLaw = Annotated[
     str | None,
-    typer.Option(
-        "--law", metavar="LAW", help="coulomb, relaxed or pyramid(8) in place of the problem's law."
-    ),
+    option("--law", "LAW", "coulomb, relaxed or pyramid(8) in place of the problem's law."),
 ]
-WantedResidual = Annotated[
-    float, typer.Option("--tolerance", metavar="NUMBER", parser=number, help="Wanted residual.")
-]
+WantedResidual = Annotated[float, option("--tolerance", "NUMBER", "Wanted residual.", parser=number)]
 IterationLimit = Annotated[
     int | None,
-    typer.Option("--max-iterations", metavar="COUNT", parser=whole_number, help="Iteration limit."),
+    option("--max-iterations", "COUNT", "Iteration limit.", parser=whole_number),
 ]
 TimeLimit = Annotated[
     float,
-    typer.Option(
-        "--time-limit", metavar="SECONDS", parser=number, help="Time limit of a solver.", show_default=False
-    ),
+    option("--time-limit", "SECONDS", "Time limit of a solver.", parser=number, show_default=False),
 ]
-AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print everything as JSON.")]
+AsJson = Annotated[bool, switch("--json", "Print everything as JSON.")]
 
 
 @contextmanager
@@ -117,6 +124,21 @@ def compile_notice() -> Iterator[None]:
 
     with watch_compilation(lambda text: ERR.print(text, style="dim")):
         yield
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse an --output that is a file and must be a folder."""
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"--output {folder} is a file: name a folder")
+
+
+def check_picture(flag: str, path: Path | None) -> None:
+    """Find out before any work whether a figure can be written there, in a format that is known."""
+    from nonsmooth.cli.terminal.plots import FORMATS
+
+    check_target(path)
+    if path is not None and path.suffix.lower() not in FORMATS:
+        raise OptionError(f"{flag} {path}: the name must end in one of {', '.join(FORMATS)}")
 
 
 def check_target(path: Path | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -184,7 +184,7 @@ def simulate_scene(
     from nonsmooth.stepping import simulate
 
     solver = solver_with(settings.pop("solver", "auto"), options)
-    bar = nullcontext(_no_bar) if quiet else progress_bar(name)
+    bar = progress_bar(name, quiet)
     recorded, to_tell = more.get("record") is not None, more.get("resume", False) and not quiet
     reached = (0, 0)
 
@@ -235,10 +235,6 @@ def _tell_beginning(file: str, done: int, total: int, step: float) -> None:
     if done == total:
         goes_on = f"has come to {place} already, as asked for: a longer --duration goes on"
     ERR.print(f"{file} {goes_on}", soft_wrap=True)
-
-
-def _no_bar(done: int, total: int, what: str) -> None:
-    """Show nothing."""
 
 
 @contextmanager

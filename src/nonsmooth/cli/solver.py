@@ -8,7 +8,7 @@ import typing
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nonsmooth._support.registry import Registry
+from nonsmooth._support.registry import Registry, advice
 from nonsmooth.errors import OptionError
 from nonsmooth.solvers import REGISTRY, Solver
 
@@ -40,7 +40,7 @@ def values_of(flag: str, unknown: str, pairs: Iterable[str], valid: Mapping[str,
         if not equals:
             raise OptionError(f"{flag} {pair}: give it as key=value")
         if key not in valid:
-            known = f"choose one of {', '.join(valid)}" if valid else "it has none"
+            known = advice(key, list(valid)) if valid else "it has none"
             raise OptionError(f"{unknown} {key!r}: {known}")
         if key in values:
             raise OptionError(f"{flag} {key} is given twice: give it once")

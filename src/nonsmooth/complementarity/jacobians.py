@@ -169,7 +169,7 @@ class AutomaticDifferentiation(Jacobian):
             from autograd import make_vjp
         except ImportError:
             raise MissingPackageError(
-                "jacobian='autograd' needs the autograd library: pip install autograd"
+                "jacobian='autograd' needs the autograd library: pip install \"nonsmooth[complementarity]\""
             ) from None
         self._make_vjp = make_vjp
         self._pattern = _Pattern(sparsity, shape, by_rows=True)

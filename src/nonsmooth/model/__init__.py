@@ -3,8 +3,7 @@
 from nonsmooth.model import joints, quaternions, shapes
 from nonsmooth.model.forces import Harmonic
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem, check_derivatives
-from nonsmooth.model.materials import Material, Materials, PairTable
-from nonsmooth.model.shape_table import ShapeTable
+from nonsmooth.model.materials import Material, Materials
 from nonsmooth.model.shapes import *  # noqa: F403 - a new shape is named there, and nowhere else
 from nonsmooth.model.system import System
 
@@ -14,8 +13,6 @@ __all__ = [
     "Harmonic",
     "Material",
     "Materials",
-    "PairTable",
-    "ShapeTable",
     "System",
     "check_derivatives",
     "joints",

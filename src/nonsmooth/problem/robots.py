@@ -237,13 +237,12 @@ def _pinocchio() -> Any:
         pinocchio = importlib.import_module("pinocchio")
     except ImportError:
         raise MissingPackageError(
-            "Pinocchio is not installed, and robots are read through it: pip install pin "
-            '(or pip install "nonsmooth[robots]")'
+            'Pinocchio is not installed, and robots are read through it: pip install "nonsmooth[robots]"'
         ) from None
     if not hasattr(pinocchio, "computeAllTerms"):
         raise MissingPackageError(
             "the module pinocchio that is installed is not the robotics library: pip uninstall pinocchio, "
-            "then pip install pin"
+            'then pip install "nonsmooth[robots]"'
         )
     return pinocchio
 

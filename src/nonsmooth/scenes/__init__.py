@@ -10,6 +10,7 @@ from nonsmooth.scenes.boxes import box_wall as box_wall
 from nonsmooth.scenes.capsules import capsule_heap as capsule_heap
 from nonsmooth.scenes.cards import card_house as card_house
 from nonsmooth.scenes.compaction import compaction as compaction
+from nonsmooth.scenes.dominoes import dominoes as dominoes
 from nonsmooth.scenes.filling import filling as filling
 from nonsmooth.scenes.grasp import grasp as grasp
 from nonsmooth.scenes.kapla import kapla as kapla

@@ -14,7 +14,8 @@ import numpy as np
 from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.library.grasps import CUBE_MASS, HALF_SIDE, REACH, Scara
 from nonsmooth.model import quaternions
-from nonsmooth.model.joints import Prismatic, Revolute, evaluated
+from nonsmooth.model.joints import Prismatic, Revolute
+from nonsmooth.model.joints.evaluation import evaluated
 from nonsmooth.model.shapes import Box, Capsule, Compound, Sphere
 from nonsmooth.model.system import System
 from nonsmooth.problem.contact_problem import ContactProblem

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nonsmooth._support.registry import advice
-from nonsmooth.cli.parts import Group, command, number, whole_number
+from nonsmooth.cli.parts import Group, check_folder, command, number, option, switch, whole_number
 from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
 from nonsmooth.errors import MissingSolverError, OptionError
 
@@ -33,55 +33,49 @@ def bench(
     ],
     solvers: Annotated[
         str,
-        typer.Option(
+        option(
             "--solvers",
-            metavar="NAMES",
-            help="With commas between them: a solver of ours, siconos:METHOD, pinocchio:ADMM, pinocchio:PGS, "
+            "NAMES",
+            "With commas between them: a solver of ours, siconos:METHOD, pinocchio:ADMM, pinocchio:PGS, "
             "clarabel (relaxed law), script:FILE.py; options as :key=value, also tolerance=.",
         ),
     ] = "auto,gauss-seidel,newton",
     tolerance: Annotated[
         float,
-        typer.Option("--tolerance", metavar="NUMBER", parser=number, help="Asked of all, and judged by."),
+        option("--tolerance", "NUMBER", "Asked of all, and judged by.", parser=number),
     ] = 1e-8,
     time_limit: Annotated[
         float,
-        typer.Option("--time-limit", metavar="SECONDS", parser=number, help="CPU time of one solve."),
+        option("--time-limit", "SECONDS", "CPU time of one solve.", parser=number),
     ] = 10.0,
     repeat: Annotated[
         int,
-        typer.Option("--repeat", metavar="COUNT", parser=whole_number, help="Timed solves; the best counts."),
+        option("--repeat", "COUNT", "Timed solves; the best counts.", parser=whole_number),
     ] = 3,
     tighten: Annotated[
         int,
-        typer.Option(
+        option(
             "--tighten",
-            metavar="COUNT",
+            "COUNT",
+            "Times that a solver which stops too early by the measure is asked for more.",
             parser=whole_number,
-            help="Times that a solver which stops too early by the measure is asked for more.",
         ),
     ] = 3,
     measure: Annotated[
         str,
-        typer.Option("--measure", metavar="WHICH", help="Which error decides: invariant, siconos or both."),
+        option("--measure", "WHICH", "Which error decides: invariant, siconos or both."),
     ] = "invariant",
-    clock: Annotated[str, typer.Option("--clock", metavar="WHICH", help="Rank by cpu or wall time.")] = "cpu",
+    clock: Annotated[str, option("--clock", "WHICH", "Rank by cpu or wall time.")] = "cpu",
     dimension: Annotated[
         int | None,
-        typer.Option(
-            "--dimension", metavar="2|3", parser=whole_number, help="Only planar or spatial problems."
-        ),
+        option("--dimension", "2|3", "Only planar or spatial problems.", parser=whole_number),
     ] = None,
     python: Annotated[
         list[str] | None,
-        typer.Option(
-            "--python", metavar="FILE", help="A Python to look for Siconos or Pinocchio in; repeatable."
-        ),
+        option("--python", "FILE", "A Python to look for Siconos or Pinocchio in; repeatable."),
     ] = None,
-    output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Folder for the files.")] = Path(
-        "results/bench"
-    ),
-    fresh: Annotated[bool, typer.Option("--fresh", metavar="", help="Measure everything anew.")] = False,
+    output: Annotated[Path, option("--output", "DIR", "Folder for the files.")] = Path("results/bench"),
+    fresh: Annotated[bool, switch("--fresh", "Measure everything anew.")] = False,
 ) -> None:
     """Run every solver over every problem file: league table, profile and report.
 
@@ -105,8 +99,7 @@ def bench(
         raise OptionError(f"--tighten {tighten}: it must not be negative")
     if dimension not in (None, 2, 3):
         raise OptionError(f"--dimension {dimension}: give 2 or 3")
-    if output.exists() and not output.is_dir():
-        raise OptionError(f"--output {output} is a file: name a folder")
+    check_folder(output)
     for name in python or []:
         if not Path(name).is_file():
             raise OptionError(f"--python {name}: there is no such file")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from nonsmooth.cli.parts import (
     AsJson,
@@ -17,12 +15,14 @@ from nonsmooth.cli.parts import (
     ProblemName,
     TimeLimit,
     WantedResidual,
-    check_target,
+    check_picture,
     command,
     compile_notice,
+    option,
 )
 from nonsmooth.cli.problem import find_problem
-from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
+from nonsmooth.cli.terminal.console import ERR, OUT, headline, print_json, progress_bar
+from nonsmooth.cli.wording import in_flags
 from nonsmooth.errors import MissingPackageError, OptionError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -42,11 +42,7 @@ def compare(
     problem: ProblemName,
     solvers: Annotated[
         str,
-        typer.Option(
-            "--solvers",
-            metavar="A,B,C",
-            help="Names with commas between them, or all; options as NAME:key=value.",
-        ),
+        option("--solvers", "A,B,C", "Names with commas between them, or all; options as NAME:key=value."),
     ] = "all",
     law: OtherLaw = None,
     tolerance: WantedResidual = 1e-8,
@@ -54,9 +50,7 @@ def compare(
     time_limit: TimeLimit = 60.0,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE.png", help="Draw residuals over iterations and over time."
-        ),
+        option("--output -o", "FILE.png", "Draw residuals over iterations and over time."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -70,11 +64,8 @@ def compare(
     """
     from nonsmooth._support.words import counted
     from nonsmooth.cli.terminal.comparison import attempt_report, attempts_as_json, attempts_figure
-    from nonsmooth.cli.terminal.plots import FORMATS
 
-    check_target(output)
-    if output is not None and output.suffix.lower() not in FORMATS:
-        raise OptionError(f"--output {output}: the name must end in one of {', '.join(FORMATS)}")
+    check_picture("--output", output)
     methods = _methods(solvers)
     name, summary, question = find_problem(problem)
     if law is not None:
@@ -87,9 +78,9 @@ def compare(
             attempts.append(_attempt(label, method, question, limits, output is not None))
     if as_json:
         found = attempts_as_json(name, question, attempts, tolerance)
-        typer.echo(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(found)
     else:
-        OUT.print(Text.assemble((name, "bold"), f": {summary}" if summary else ""), soft_wrap=True)
+        headline(name, summary)
         size = f"{counted(question.contacts, 'contact')}, {counted(question.joint_rows, 'joint row')}"
         OUT.print(f"{size}, law {question.law}, tolerance {tolerance:g}\n")
         OUT.print(attempt_report(attempts))
@@ -144,5 +135,5 @@ def _attempt(label: str, solver: Solver, problem: ContactProblem, limits: _Limit
         solution = limits.solve(problem, solver)
         recorded = limits.solve(problem, solver, record=True) if record else None
     except (UnsupportedError, MissingPackageError, OptionError) as reason:
-        return Attempt(label, None, " ".join(str(reason).split()))
+        return Attempt(label, None, in_flags(" ".join(str(reason).split())))
     return Attempt(label, solution, recorded=recorded)

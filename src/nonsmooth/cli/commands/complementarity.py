@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from nonsmooth._support.registry import advice
 from nonsmooth.cli.parts import (
@@ -20,8 +18,9 @@ from nonsmooth.cli.parts import (
     WantedResidual,
     command,
     compile_notice,
+    option,
 )
-from nonsmooth.cli.terminal.console import OUT
+from nonsmooth.cli.terminal.console import OUT, headline, print_json
 from nonsmooth.cli.terminal.lists import list_complementarity
 from nonsmooth.errors import OptionError
 
@@ -49,9 +48,7 @@ def complementarity(
     option: MethodOptions = None,
     start: Annotated[
         str | None,
-        typer.Option(
-            "--start", metavar="NAME", help="One of the problem's starts.  [dim]\\[the first][/dim]"
-        ),
+        option("--start", "NAME", "One of the problem's starts.", default="the first"),
     ] = None,
     tolerance: WantedResidual = 1e-8,
     max_iterations: IterationLimit = None,
@@ -81,9 +78,9 @@ def complementarity(
         )  # fmt: skip
     if as_json:
         answer = _as_json(known, first, solution, tolerance)
-        typer.echo(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(answer)
     else:
-        OUT.print(Text.assemble((name, "bold"), f": {known.summary}, from {first}"), soft_wrap=True)
+        headline(name, f"{known.summary}, from {first}")
         OUT.print(complementarity_report(solution, tolerance, _MOST_SHOWN))
         distance = known.distance(solution.point)
         if not math.isnan(distance):

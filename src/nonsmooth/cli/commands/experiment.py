@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from nonsmooth.cli.parts import Group, command, compile_notice
+from nonsmooth.cli.parts import Group, check_folder, command, compile_notice, option, switch
 from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
 from nonsmooth.cli.terminal.lists import list_experiments
-from nonsmooth.errors import OptionError
 
 
 @command(
@@ -26,11 +25,9 @@ def experiment(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="DIR", help="Folder for the files.  [dim]\\[results/NAME][/dim]"
-        ),
+        option("--output -o", "DIR", "Folder for the files.", default="results/NAME"),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", metavar="", help="Coarser and faster.")] = False,
+    quick: Annotated[bool, switch("--quick", "Coarser and faster.")] = False,
 ) -> None:
     """Run an experiment of a paper: writes data and figures, prints the paper's values beside ours."""
     from nonsmooth._support.words import counted
@@ -42,8 +39,7 @@ def experiment(
         return
     experiment = REGISTRY.by_name(name)
     folder = output if output is not None else Path("results") / name
-    if folder.exists() and not folder.is_dir():
-        raise OptionError(f"--output {folder} is a file: name a folder")
+    check_folder(folder)
     started = time.time()
     try:
         with compile_notice(), progress_bar(name) as progress:

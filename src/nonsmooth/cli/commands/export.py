@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import nullcontext
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from nonsmooth._support.registry import advice
-from nonsmooth.cli.parts import Group, check_target, command, number, whole_number
+from nonsmooth.cli.parts import Group, check_target, command, number, option, switch, whole_number
 from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
 from nonsmooth.errors import OptionError
 
@@ -37,61 +36,53 @@ def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5).")],
     vtk: Annotated[
         Path | None,
-        typer.Option("--vtk", metavar="DIR", help="Series for ParaView: bodies, surfaces, contacts, joints."),
+        option("--vtk", "DIR", "Series for ParaView: bodies, surfaces, contacts, joints."),
     ] = None,
     csv: Annotated[
         Path | None,
-        typer.Option(
-            "--csv", metavar="DIR", help="Tables of bodies, frames, contacts, joints and steps as CSV."
-        ),
+        option("--csv", "DIR", "Tables of bodies, frames, contacts, joints and steps as CSV."),
     ] = None,
-    parquet: Annotated[
-        Path | None, typer.Option("--parquet", metavar="DIR", help="The same tables as Parquet.")
-    ] = None,
+    parquet: Annotated[Path | None, option("--parquet", "DIR", "The same tables as Parquet.")] = None,
     gltf: Annotated[
         Path | None,
-        typer.Option("--gltf", metavar="FILE.glb", help="One frame as a three-dimensional scene."),
+        option("--gltf", "FILE.glb", "One frame as a three-dimensional scene."),
     ] = None,
     start: Annotated[
         float | None,
-        typer.Option(
-            "--from", metavar="SECONDS", parser=number, help="First time.  [dim]\\[the beginning][/dim]"
-        ),
+        option("--from", "SECONDS", "First time.", default="the beginning", parser=number),
     ] = None,
     end: Annotated[
         float | None,
-        typer.Option("--to", metavar="SECONDS", parser=number, help="Last time.  [dim]\\[the end][/dim]"),
+        option("--to", "SECONDS", "Last time.", default="the end", parser=number),
     ] = None,
     every: Annotated[
         int | None,
-        typer.Option(
-            "--every", metavar="FRAMES", parser=whole_number, help="One of so many frames.  [dim]\\[1][/dim]"
-        ),
+        option("--every", "FRAMES", "One of so many frames.", default="1", parser=whole_number),
     ] = None,
     surfaces: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--surfaces",
-            metavar="WHICH",
-            help="Shapes as triangles for --vtk: all, meshes (no spheres) or none.  [dim]\\[all][/dim]",
+            "WHICH",
+            "Shapes as triangles for --vtk: all, meshes (no spheres) or none.",
+            default="all",
         ),
     ] = None,
     time: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--time",
-            metavar="SECONDS",
+            "SECONDS",
+            "Time of the frame for --gltf, the nearest there is.",
+            default="the last",
             parser=number,
-            help="Time of the frame for --gltf, the nearest there is.  [dim]\\[the last][/dim]",
         ),
     ] = None,
     colour: Annotated[
         str | None,
-        typer.Option(
-            "--colour", metavar="WHAT", help="For --gltf: body, speed or force.  [dim]\\[body][/dim]"
-        ),
+        option("--colour", "WHAT", "For --gltf: body, speed or force.", default="body"),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", metavar="", help="Show no bar and no list.")] = False,
+    quiet: Annotated[bool, switch("--quiet", "Show no bar and no list.")] = False,
 ) -> None:
     """Write a recorded run for other programs: ParaView, tables, glTF.
 
@@ -142,7 +133,7 @@ def _write_series(folder: Path, write: Callable[..., list[Path]], quiet: bool, l
         move(done, total, what)
 
     try:
-        with nullcontext(_no_bar) if quiet else progress_bar(f"{folder}") as move:
+        with progress_bar(str(folder), quiet) as move:
             files = write(progress=progress)
     except KeyboardInterrupt:
         done, total = reached
@@ -153,10 +144,6 @@ def _write_series(folder: Path, write: Callable[..., list[Path]], quiet: bool, l
     if not quiet:
         names = ", ".join(file.name for file in files)
         OUT.print(f"{counted(reached[1], 'frame')} in {folder}: {names}", soft_wrap=True)
-
-
-def _no_bar(done: int, total: int, what: str) -> None:
-    """Show nothing."""
 
 
 def _write_frame(

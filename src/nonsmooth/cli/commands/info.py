@@ -44,7 +44,7 @@ def info() -> None:
             "Mosek",
             f"installed, {mosek}; its licence is looked at when it is used"
             if mosek
-            else "not installed: pip install mosek",
+            else 'not installed: pip install "nonsmooth[mosek]"',
         ),
     ]
     for what, fact in facts:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from nonsmooth.cli.parts import Group, command, compile_notice, whole_number
+from nonsmooth.cli.parts import Group, check_folder, command, compile_notice, option, switch, whole_number
 from nonsmooth.cli.scene import (
     Duration,
     FoundScene,
@@ -27,7 +27,7 @@ from nonsmooth.cli.scene import (
     find_scene,
     simulate_scene,
 )
-from nonsmooth.cli.terminal.console import OUT
+from nonsmooth.cli.terminal.console import OUT, headline
 from nonsmooth.errors import OptionError
 
 if TYPE_CHECKING:
@@ -52,46 +52,40 @@ def record_problems(
     scene: SceneName,
     every: Annotated[
         int,
-        typer.Option(
-            "--every", metavar="STEPS", parser=whole_number, help="Keep the problem of each so many steps."
-        ),
+        option("--every", "STEPS", "Keep the problem of each so many steps.", parser=whole_number),
     ],
     parameters: Parameters = None,
     duration: Duration = None,
     step: Step = None,
     first: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--first",
-            metavar="STEP",
+            "STEP",
+            "First step to keep, counted from 1.",
+            default="as --every",
             parser=whole_number,
-            help="First step to keep, counted from 1.  [dim]\\[as --every][/dim]",
         ),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", metavar="COUNT", parser=whole_number, help="Stop after so many problems."),
+        option("--limit", "COUNT", "Stop after so many problems.", parser=whole_number),
     ] = None,
     contacts_at_least: Annotated[
         int,
-        typer.Option(
-            "--contacts-at-least",
-            metavar="COUNT",
-            parser=whole_number,
-            help="Pass over problems with fewer contacts.",
+        option(
+            "--contacts-at-least", "COUNT", "Pass over problems with fewer contacts.", parser=whole_number
         ),
     ] = 1,
     kind: Annotated[
         str,
-        typer.Option("--kind", metavar="KIND", help="global (M, H, f, w) or local (W, q)."),
+        option("--kind", "KIND", "global (M, H, f, w) or local (W, q)."),
     ] = "global",
     with_solutions: Annotated[
         bool,
-        typer.Option("--with-solutions", metavar="", help="Store the impulses and velocities found, too."),
+        switch("--with-solutions", "Store the impulses and velocities found, too."),
     ] = False,
-    output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Folder for the files.")] = Path(
-        "problems"
-    ),
+    output: Annotated[Path, option("--output", "DIR", "Folder for the files.")] = Path("problems"),
     solver: SolverName = None,
     option: SolverOptions = None,
     tolerance: Tolerance = None,
@@ -139,9 +133,7 @@ def record_problems(
             "--contacts-at-least"
         )
     if not quiet:
-        OUT.print(
-            Text.assemble((name, "bold"), f": {found.summary}" if found.summary else ""), soft_wrap=True
-        )
+        headline(name, found.summary)
         OUT.print(recorder.table())
         OUT.print(f"\n{recorder.kept(in_past=True)}", soft_wrap=True)
         if result.certificate.failed or not result.certificate.joints_held:
@@ -165,8 +157,7 @@ def _kind(word: str) -> Kind:
 
 def _check_folder(folder: Path, name: str) -> None:
     """Find out before the run whether files would be overwritten: their names are known only then."""
-    if folder.exists() and not folder.is_dir():
-        raise OptionError(f"--output {folder} is a file: name a folder")
+    check_folder(folder)
     older = sorted(folder.glob(f"{escape(name)}-i*.hdf5"))
     if older:
         raise OptionError(

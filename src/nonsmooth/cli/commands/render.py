@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nonsmooth._support.registry import advice
-from nonsmooth.cli.parts import Group, check_target, command, compile_notice, number
+from nonsmooth.cli.parts import Group, check_target, command, compile_notice, number, option, switch
 from nonsmooth.cli.terminal.console import ERR, OUT, progress_bar
 from nonsmooth.errors import OptionError
 
@@ -33,69 +33,45 @@ _PICTURE_ONLY, _FILM_ONLY = ("--time",), ("--fps", "--speed", "--from", "--to")
 )
 def render(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5).")],
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE.png", help="A picture: .png or .jpg.")
-    ] = None,
-    film: Annotated[
-        Path | None, typer.Option("--film", metavar="FILE.mp4", help="Write a film: .mp4 or .gif.")
-    ] = None,
+    output: Annotated[Path | None, option("--output -o", "FILE.png", "A picture: .png or .jpg.")] = None,
+    film: Annotated[Path | None, option("--film", "FILE.mp4", "Write a film: .mp4 or .gif.")] = None,
     time: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--time",
-            metavar="SECONDS",
+            "SECONDS",
+            "Simulated time of the picture; between frames it is interpolated.",
+            default="the last",
             parser=number,
-            help="Simulated time of the picture; between frames it is interpolated.  [dim]\\[the last][/dim]",
         ),
     ] = None,
     colour: Annotated[
         str,
-        typer.Option("--colour", metavar="WHAT", help="Colour bodies by speed, force, or body."),
+        option("--colour", "WHAT", "Colour bodies by speed, force, or body."),
     ] = "speed",
-    forces: Annotated[bool, typer.Option("--forces", metavar="", help="Arrows of contact forces.")] = False,
-    chains: Annotated[
-        bool, typer.Option("--chains", metavar="", help="Lines between bodies, thick for large forces.")
-    ] = False,
-    contacts: Annotated[
-        bool, typer.Option("--contacts", metavar="", help="Dots at contacts: stick, slide, separate.")
-    ] = False,
-    size: Annotated[
-        str, typer.Option("--size", metavar="WxH", help="Width and height in pixels.")
-    ] = "1280x720",
+    forces: Annotated[bool, switch("--forces", "Arrows of contact forces.")] = False,
+    chains: Annotated[bool, switch("--chains", "Lines between bodies, thick for large forces.")] = False,
+    contacts: Annotated[bool, switch("--contacts", "Dots at contacts: stick, slide, separate.")] = False,
+    size: Annotated[str, option("--size", "WxH", "Width and height in pixels.")] = "1280x720",
     camera: Annotated[
         str | None,
-        typer.Option(
-            "--camera",
-            metavar="A,E[,Z]",
-            help="Azimuth, elevation (degrees) and zoom.  [dim]\\[-60,25,1][/dim]",
-        ),
+        option("--camera", "A,E[,Z]", "Azimuth, elevation (degrees) and zoom.", default="-60,25,1"),
     ] = None,
     fps: Annotated[
         float | None,
-        typer.Option(
-            "--fps", metavar="NUMBER", parser=number, help="Pictures per second.  [dim]\\[25][/dim]"
-        ),
+        option("--fps", "NUMBER", "Pictures per second.", default="25", parser=number),
     ] = None,
     speed: Annotated[
         float | None,
-        typer.Option(
-            "--speed",
-            metavar="NUMBER",
-            parser=number,
-            help="Simulated seconds per second of film.  [dim]\\[1][/dim]",
-        ),
+        option("--speed", "NUMBER", "Simulated seconds per second of film.", default="1", parser=number),
     ] = None,
     start: Annotated[
         float | None,
-        typer.Option(
-            "--from", metavar="SECONDS", parser=number, help="Start of a film.  [dim]\\[the first][/dim]"
-        ),
+        option("--from", "SECONDS", "Start of a film.", default="the first", parser=number),
     ] = None,
     end: Annotated[
         float | None,
-        typer.Option(
-            "--to", metavar="SECONDS", parser=number, help="End of a film.  [dim]\\[the last][/dim]"
-        ),
+        option("--to", "SECONDS", "End of a film.", default="the last", parser=number),
     ] = None,
 ) -> None:
     """Draw a picture or a film of a recorded run; no display is needed.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nonsmooth._support.registry import advice
-from nonsmooth.cli.parts import Group, command, compile_notice
+from nonsmooth.cli.parts import Group, check_folder, command, compile_notice, option, switch
 from nonsmooth.cli.terminal.console import ERR, OUT
 from nonsmooth.errors import OptionError
 
@@ -27,26 +27,21 @@ if TYPE_CHECKING:
 def reproduce(
     paper: Annotated[
         list[str] | None,
-        typer.Option(
-            "--paper",
-            metavar="NAME",
-            help="melanz, negrut, mazhar, studer or andreani; may be repeated.  [dim]\\[all][/dim]",
+        option(
+            "--paper", "NAME", "melanz, negrut, mazhar, studer or andreani; may be repeated.", default="all"
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", metavar="", help="Coarser and faster.")] = False,
+    quick: Annotated[bool, switch("--quick", "Coarser and faster.")] = False,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="DIR",
-            help="Folder for report and data.  [dim]\\[results/reproduce, with --quick "
-            "results/reproduce-quick][/dim]",
+        option(
+            "--output -o",
+            "DIR",
+            "Folder for report and data.",
+            default="results/reproduce, with --quick results/reproduce-quick",
         ),
     ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", metavar="", help="Run everything anew, also what is complete.")
-    ] = False,
+    fresh: Annotated[bool, switch("--fresh", "Run everything anew, also what is complete.")] = False,
 ) -> None:
     """Run the papers' experiments and write one HTML report: theirs beside ours.
 
@@ -67,8 +62,7 @@ def reproduce(
     names = dict.fromkeys(name for each in papers for name in each.experiments)
     wanted = [REGISTRY[name] for name in (names if paper else names | dict.fromkeys(REGISTRY))]
     folder = output or Path("results") / ("reproduce-quick" if quick else "reproduce")
-    if folder.exists() and not folder.is_dir():
-        raise OptionError(f"--output {folder} is a file: name a folder")
+    check_folder(folder)
     run = Reproduction(wanted, folder, quick=quick, fresh=fresh)
     kept = len(run.experiments) - len(run.left)
     if kept:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from nonsmooth.cli.commands.view import Host, Port, live_view
 from nonsmooth.cli.parts import Group, check_target, command, compile_notice, number, whole_number
@@ -29,7 +27,7 @@ from nonsmooth.cli.scene import (
     find_scene,
     simulate_scene,
 )
-from nonsmooth.cli.terminal.console import ERR, OUT
+from nonsmooth.cli.terminal.console import ERR, OUT, headline, print_json
 from nonsmooth.errors import OptionError
 
 if TYPE_CHECKING:
@@ -153,11 +151,9 @@ def run(
             )  # fmt: skip
         if as_json:
             answer = run_as_json(scene, result)
-            typer.echo(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False))
+            print_json(answer)
         elif not quiet:
-            OUT.print(
-                Text.assemble((scene, "bold"), f": {found.summary}" if found.summary else ""), soft_wrap=True
-            )
+            headline(scene, found.summary)
             OUT.print(run_report(result))
             if record is not None:
                 OUT.print(f"\nRecorded in {record}", soft_wrap=True)

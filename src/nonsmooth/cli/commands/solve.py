@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from nonsmooth.cli.parts import (
     AsJson,
@@ -20,13 +18,14 @@ from nonsmooth.cli.parts import (
     ProblemName,
     TimeLimit,
     WantedResidual,
+    check_picture,
     check_target,
     command,
     compile_notice,
+    option,
 )
 from nonsmooth.cli.problem import find_problem
-from nonsmooth.cli.terminal.console import ERR, OUT
-from nonsmooth.errors import OptionError
+from nonsmooth.cli.terminal.console import ERR, OUT, headline, print_json
 
 
 @command(
@@ -48,22 +47,18 @@ def solve(
     time_limit: TimeLimit = math.inf,
     measure: Annotated[
         str,
-        typer.Option(
-            "--measure",
-            metavar="NAME",
-            help="invariant: the certificate's residual; both: Siconos' error too.",
-        ),
+        option("--measure", "NAME", "invariant: the certificate's residual; both: Siconos' error too."),
     ] = "invariant",
     initial: Annotated[
         Path | None,
-        typer.Option("--initial", metavar="FILE", help="Start from the solution stored in this file."),
+        option("--initial", "FILE", "Start from the solution stored in this file."),
     ] = None,
     save: Annotated[
-        Path | None, typer.Option("--save", metavar="FILE", help="Store the problem and its solution (HDF5).")
+        Path | None, option("--save", "FILE", "Store the problem and its solution (HDF5).")
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE.png", help="Draw residual and objective over iterations."),
+        option("--plot", "FILE.png", "Draw residual and objective over iterations."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -74,16 +69,14 @@ def solve(
     """
     from nonsmooth.cli.solver import solver_with
     from nonsmooth.cli.terminal.as_json import solution_as_json
-    from nonsmooth.cli.terminal.plots import FORMATS, history_figure
+    from nonsmooth.cli.terminal.plots import history_figure
     from nonsmooth.cli.terminal.tables import solution_report
     from nonsmooth.io import read_initial, write_problem
     from nonsmooth.problem import siconos_error
     from nonsmooth.solvers import Status, solve
 
-    for target in (save, plot):
-        check_target(target)
-    if plot is not None and plot.suffix.lower() not in FORMATS:
-        raise OptionError(f"--plot {plot}: the name must end in one of {', '.join(FORMATS)}")
+    check_target(save)
+    check_picture("--plot", plot)
     with compile_notice():
         method = solver_with(solver, option or [])
         name, summary, question = find_problem(problem)
@@ -102,9 +95,9 @@ def solve(
         )
     if as_json:
         answer = solution_as_json(name, solution, tolerance)
-        typer.echo(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(answer)
     else:
-        OUT.print(Text.assemble((name, "bold"), f": {summary}" if summary else ""), soft_wrap=True)
+        headline(name, summary)
         OUT.print(solution_report(solution, tolerance))
         if measure == "both":
             error = siconos_error(question, solution.impulses, solution.joint_impulses)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nonsmooth.cli.parts import Group, command, whole_number
+from nonsmooth.cli.parts import Group, command, option, whole_number
 from nonsmooth.cli.terminal.console import ERR, OUT
 
 if TYPE_CHECKING:
@@ -16,19 +16,14 @@ if TYPE_CHECKING:
 
 Host = Annotated[
     str | None,
-    typer.Option(
-        "--host",
-        metavar="ADDRESS",
-        help="Serve the page there; 0.0.0.0 is for other computers too.  [dim]\\[127.0.0.1][/dim]",
+    option(
+        "--host", "ADDRESS", "Serve the page there; 0.0.0.0 is for other computers too.", default="127.0.0.1"
     ),
 ]
 Port = Annotated[
     int | None,
-    typer.Option(
-        "--port",
-        metavar="NUMBER",
-        parser=whole_number,
-        help="Of the page; if taken, the next free one.  [dim]\\[8080][/dim]",
+    option(
+        "--port", "NUMBER", "Of the page; if taken, the next free one.", default="8080", parser=whole_number
     ),
 ]
 

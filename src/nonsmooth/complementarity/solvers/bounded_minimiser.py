@@ -213,5 +213,6 @@ def _fides() -> Any:
         return importlib.import_module("fides")
     except ImportError:
         raise MissingSolverError(
-            "BoundedMinimiser(method='fides') needs the package fides: pip install fides"
+            "BoundedMinimiser(method='fides') needs the package fides: "
+            'pip install "nonsmooth[complementarity]"'
         ) from None

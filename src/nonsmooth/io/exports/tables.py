@@ -154,7 +154,7 @@ def check_parquet() -> None:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
         raise MissingPackageError(
-            "Parquet files need the package pyarrow: pip install pyarrow, or export to CSV"
+            'Parquet files need the package pyarrow: pip install "nonsmooth[tables]", or export to CSV'
         ) from None
 
 

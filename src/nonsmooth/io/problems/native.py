@@ -117,7 +117,8 @@ def _contents(path: FilePath) -> Contents:
         words, form, found = {}, file.text("form"), None
         if file.has("solution"):
             stored = file.group("solution")
-            words = {f"{name} stored": stored.text(name) for name in ("status", "solver")}
+            said = {f"{name} stored": stored.text(name) for name in ("status", "solver")}
+            words = {name: word for name, word in said.items() if word != "unknown"}
             found = _impulses(stored)
     if found is not None and len(found) != problem.layout.rows:
         raise FileFormatError(
@@ -145,7 +146,7 @@ def _write_contents(path: FilePath, contents: Contents) -> tuple[str, ...]:
     rows = problem.layout.contact_rows
     if contents.kind in ("global", "local") and (contents.kind == "global") != problem.has_masses:
         raise UnsupportedError(
-            "files of our own hold a problem in the form in which it was given: leave out the kind"
+            "files of our own hold a problem in the form in which it was given: leave out kind="
         )
     with new_file(path) as file:
         _write_body(file, problem)

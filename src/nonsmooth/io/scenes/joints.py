@@ -14,24 +14,6 @@ from nonsmooth.io.scenes.toml_tables import Table
 from nonsmooth.model import joints
 from nonsmooth.model.system import System
 
-JOINTS: dict[str, type[joints.Joint]] = {
-    "fixed": joints.Fixed,
-    "spherical": joints.Spherical,
-    "revolute": joints.Revolute,
-    "prismatic": joints.Prismatic,
-    "cylindrical": joints.Cylindrical,
-    "planar": joints.Planar,
-    "universal": joints.Universal,
-    "distance": joints.Distance,
-    "point-on-line": joints.PointOnLine,
-    "point-on-plane": joints.PointOnPlane,
-    "gear": joints.Gear,
-    "coupling": joints.Coupling,
-    "screw": joints.Screw,
-    "strut": joints.Strut,
-}
-"""What a joint's `type` stands for."""
-
 MOTIONS: dict[str, type[joints.Ramp | joints.Sine | joints.Smooth]] = {
     "ramp": joints.Ramp,
     "sine": joints.Sine,
@@ -77,7 +59,7 @@ def add_joints(system: System, root: Table) -> None:
 
 
 def _add_joint(system: System, table: Table) -> None:
-    kind = JOINTS[table.choice("type", tuple(JOINTS))]
+    kind = joints.BY_NAME[table.choice("type", tuple(joints.BY_NAME))]
     options = {"a": None, "b": None} | _arguments(table, kind, "type")
     table.check_flags("collide", "internal")
     if options["a"] is None and options["b"] is None:

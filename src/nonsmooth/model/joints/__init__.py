@@ -2,10 +2,11 @@
 
 from nonsmooth.model.joints.base import Joint
 from nonsmooth.model.joints.distance_joints import Distance, Strut
-from nonsmooth.model.joints.evaluation import Evaluation, evaluated
+from nonsmooth.model.joints.evaluation import Evaluation
 from nonsmooth.model.joints.gears import Coupling, Gear
 from nonsmooth.model.joints.joint_set import Joints
 from nonsmooth.model.joints.kinematic_pairs import (
+    Cartesian,
     Cylindrical,
     Fixed,
     Planar,
@@ -18,12 +19,33 @@ from nonsmooth.model.joints.kinematic_pairs import (
     Universal,
 )
 from nonsmooth.model.joints.motions import Function, Motion, Ramp, Sine, Smooth
-from nonsmooth.model.joints.table import BILATERAL, BOUNDED, LIMIT, JointTable
+
+KINDS: tuple[type[Joint], ...] = (
+    Fixed,
+    Spherical,
+    Revolute,
+    Prismatic,
+    Cylindrical,
+    Planar,
+    Cartesian,
+    Universal,
+    Distance,
+    PointOnLine,
+    PointOnPlane,
+    Gear,
+    Coupling,
+    Screw,
+    Strut,
+)
+"""Every kind of joint."""
+
+BY_NAME = {kind.scene_name(): kind for kind in KINDS}
+"""The class of every name in scene files."""
 
 __all__ = [
-    "BILATERAL",
-    "BOUNDED",
-    "LIMIT",
+    "BY_NAME",
+    "KINDS",
+    "Cartesian",
     "Coupling",
     "Cylindrical",
     "Distance",
@@ -32,7 +54,6 @@ __all__ = [
     "Function",
     "Gear",
     "Joint",
-    "JointTable",
     "Joints",
     "Motion",
     "Planar",
@@ -47,5 +68,4 @@ __all__ = [
     "Spherical",
     "Strut",
     "Universal",
-    "evaluated",
 ]

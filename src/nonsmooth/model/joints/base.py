@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
@@ -56,6 +57,11 @@ class Joint(ABC):
     """Whether the coordinates can be read only, since the joint itself prescribes them."""
     coupled_coordinates: ClassVar[bool] = False
     """Whether the coordinates are one freedom, so that a driver of one is a driver of all."""
+
+    @classmethod
+    def scene_name(cls) -> str:
+        """Return the name in scene files: point-on-line for PointOnLine."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", cls.__name__).lower()
 
     @abstractmethod
     def place(self, system: Bodies, label: str) -> Placement:

@@ -108,6 +108,24 @@ class Planar(PointJoint):
 
 
 @dataclass(frozen=True, eq=False)
+class Cartesian(PointJoint):
+    """B moves along all directions relative to A and does not turn, as on a gantry: three rows.
+
+    Coordinates: x, y and z (m) along the joint's frame. The axis only orients it, and may be left out.
+    """
+
+    needs_axis = False
+
+    def rows(self, place: Placement) -> list[Row]:
+        """Return the rows that the joint keeps at zero."""
+        return place.locked()
+
+    def coordinates(self, place: Placement) -> dict[str, Row]:
+        """Return the coordinates that can be driven and read, by name."""
+        return dict(zip("xyz", place.along(X, Y, Z), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
 class Screw(PointJoint):
     """B turns about an axis of A and moves along it by `pitch` for every turn: five rows.
 

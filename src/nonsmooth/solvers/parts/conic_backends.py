@@ -12,7 +12,7 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import MissingSolverError
 from nonsmooth.solvers.status import Status
 
-NO_MOSEK = "Mosek is not installed: pip install mosek (it needs a licence)"
+NO_MOSEK = 'Mosek is not installed: pip install "nonsmooth[mosek]" (it needs a licence)'
 
 _FINEST = 1e-15
 """Smallest tolerance that makes sense in double precision."""

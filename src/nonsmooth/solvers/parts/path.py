@@ -20,8 +20,8 @@ from nonsmooth.solvers.status import Status
 Products = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Floats]
 
 NO_PATH = (
-    "PATH is not installed: pip install gamspy, which carries it under its own licence terms, or use "
-    "backend='semismooth-newton'"
+    'PATH is not installed: pip install "nonsmooth[path]" for gamspy, which carries it under its own licence '
+    "terms, or use backend='semismooth-newton'"
 )
 
 

@@ -28,7 +28,7 @@ FORMATS = (".mp4", ".gif")
 
 _FASTEST_GIF = 50.0
 """Pictures per second: most programs show a GIF with shorter delays slowly."""
-_NO_IMAGEIO = "films in MP4 need imageio with ffmpeg: pip install 'imageio[ffmpeg]', or write a .gif"
+_NO_IMAGEIO = 'films in MP4 need imageio with ffmpeg: pip install "nonsmooth[view]", or write a .gif'
 
 
 @dataclass(frozen=True)
