@@ -420,8 +420,10 @@ def test_killed_at_random_moments_and_resumed(start: Callable[..., Any], tmp_pat
     kills = seen = 0
     while True:
         child = start(hasty_run, path, steps)
-        # the first ones early: a fast machine must not finish before it was killed a few times
-        child.join(timeout=None if kills >= 5 else rng.uniform(0.1, 0.3 if kills < 2 else 0.9))
+        # the first ones early: a fast machine must not finish before it was killed a few times; then ever
+        # later, until a busy one has recorded something
+        longest = 0.3 if kills < 2 else max(0.9, 0.3 * kills)
+        child.join(timeout=None if kills >= 5 and seen else rng.uniform(0.1, longest))
         if child.exitcode is not None:
             break
         child.kill()

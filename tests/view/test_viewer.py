@@ -519,9 +519,13 @@ def serving(*words: str, code: int = 0, last_words: str = "") -> Iterator[str]:
     )
     try:
         assert process.stdout is not None
-        line = process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+", line)
-        assert found, line + process.stdout.read()
+        lines = []
+        for line in iter(process.stdout.readline, ""):  # the first may say that kernels are compiled
+            lines.append(line)
+            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
+                break
+        else:
+            raise AssertionError("".join(lines))
         yield found[0]
         process.send_signal(signal.SIGINT)
         said, _ = process.communicate(timeout=PATIENCE)

@@ -262,7 +262,7 @@ class ContactChecker:
         """What the kernels read of contacts."""
         count = len(contacts)
         return kernels.Rows(
-            _writable(contacts.shapes), _writable(contacts.point), _writable(contacts.normal),
+            contacts.shapes.astype(np.int64), _writable(contacts.point), _writable(contacts.normal),
             _writable(contacts.gap), margin, np.zeros(count), np.zeros((count, 3)),
         )  # fmt: skip
 
@@ -321,11 +321,12 @@ class ContactChecker:
         """Number of reasons that do not hold, and the row of the first."""
         counts, first = np.zeros((3, 2), dtype=np.int64), np.empty(1, dtype=np.int64)
         columns = reasons.Withheld(
-            withheld.shapes, withheld.reason, withheld.normal, withheld.point, withheld.gap, withheld.part
-        )
+            withheld.shapes.astype(np.int64), withheld.reason, withheld.normal, withheld.point, withheld.gap,
+            withheld.part,
+        )  # fmt: skip
         reasons.check_withheld(
             self._scene, self._group, move,
-            (contacts.shapes, contacts.point, contacts.normal, contacts.gap), columns,
+            (contacts.shapes.astype(np.int64), contacts.point, contacts.normal, contacts.gap), columns,
             step, period, self._work, counts, first,
         )  # fmt: skip
         return int(counts[:, 1].sum()), int(first[0])

@@ -141,7 +141,7 @@ def _surface_meets(surface, s, shapes, meshes, hulls, centre, axes, course, turn
     """The same for a surface and a convex shape; −1 if there are more contacts than there is room for."""
     body_s, body_m = shapes.tags[s, BODY], shapes.tags[surface, BODY]
     rate = approach(course.displacement, turn, body_s, body_m)
-    piece = shapes.tags[surface, PIECE]
+    piece = np.int64(shapes.tags[surface, PIECE])
     t, level, close = 0.0, 0.0, 0.0
     for step in range(_STEPS):
         _place_at(course, body_m, surface, t, centre, axes, room.place[surface], room.turned[surface])
