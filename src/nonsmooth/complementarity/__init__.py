@@ -23,8 +23,8 @@ from nonsmooth.complementarity.solvers.box_trust_region import BoxTrustRegion
 from nonsmooth.complementarity.solvers.lemke import Lemke
 from nonsmooth.complementarity.solvers.projected_gauss_seidel import ProjectedGaussSeidel
 from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
-from nonsmooth.complementarity.status import Status
 from nonsmooth.complementarity.theory import conditions
+from nonsmooth.iteration.status import Status
 
 REGISTRY: Registry[type[Solver]] = Registry(
     "solver",

@@ -13,8 +13,8 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth._support.options import positive, whole
 from nonsmooth.complementarity.problem import MCP
-from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import MissingPackageError, UnsupportedError
+from nonsmooth.iteration.status import Status
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 from nonsmooth._support.arrays import Floats
 from nonsmooth.complementarity.certificate import Certificate, certify
 from nonsmooth.complementarity.problem import MCP, MNCP
-from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import NonsmoothError
+from nonsmooth.iteration.status import Status
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from nonsmooth.complementarity.base import Goal, Run, Solver
 from nonsmooth.complementarity.certificate import residual_of
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.solution import Entry, Solution, SolveError, Statistics
-from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import OptionError, ProblemError
+from nonsmooth.iteration.status import Status
 
 
 def solve(

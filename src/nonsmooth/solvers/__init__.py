@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nonsmooth._support.registry import Registry
+from nonsmooth.iteration.status import Status
 from nonsmooth.solvers.admm import ADMM
 from nonsmooth.solvers.analysis.minimum_norm import minimum_norm
 from nonsmooth.solvers.apgd import APGD
@@ -19,7 +20,6 @@ from nonsmooth.solvers.projection_iterations import JORProx, SORProx
 from nonsmooth.solvers.proximal_point import Proximal
 from nonsmooth.solvers.solution import History, Solution, SolveError, Statistics
 from nonsmooth.solvers.solve import solve
-from nonsmooth.solvers.status import Status
 from nonsmooth.solvers.velocity_equations import VelocityProx
 
 REGISTRY: Registry[type[Solver]] = Registry(

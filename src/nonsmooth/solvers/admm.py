@@ -16,13 +16,13 @@ from scipy.sparse.linalg import splu
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import OptionError, UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels.operator import Factored
 from nonsmooth.problem.kernels.residuals import JOINT
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.kernels import admm as kernels
 from nonsmooth.solvers.parts.stacks import band_of
-from nonsmooth.solvers.status import Status
 
 _FORMS = ("automatic", "bodies", "rows")
 _JOINT_SOFTNESS = 1e-3

@@ -19,11 +19,11 @@ import numpy as np
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.cones import project_box, project_cone, regularised_friction, regularised_normal
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Goal, Run
 from nonsmooth.solvers.parts.relaxation_factors import FactorSolver
-from nonsmooth.solvers.status import Status
 
 _NEWTON_STEPS = 50
 """Newton steps for (107) after which a smaller penalty is tried."""

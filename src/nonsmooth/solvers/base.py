@@ -11,11 +11,11 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.certificate import residual_of
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.siconos_error import siconos_error_of_blocks
 from nonsmooth.solvers.parts.first_sweeps import Dash
-from nonsmooth.solvers.status import Status
 
 MEASURES = ("invariant", "both")
 """What must be within the tolerance: the certificate's residual, or that and Siconos' error."""

@@ -14,25 +14,16 @@ from nonsmooth._support.options import choice, whole
 from nonsmooth.complementarity.base import Goal as PointGoal
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
-from nonsmooth.complementarity.status import Status as PointStatus
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.certificate import residual_of
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.parts import path
-from nonsmooth.solvers.status import Status
 
-_STATUS = {
-    PointStatus.SOLVED: Status.SOLVED,
-    PointStatus.INFEASIBLE: Status.INFEASIBLE,
-    PointStatus.ITERATION_LIMIT: Status.ITERATION_LIMIT,
-    PointStatus.TIME_LIMIT: Status.TIME_LIMIT,
-    PointStatus.UNDEFINED: Status.DIVERGED,
-    PointStatus.FAILED: Status.FAILED,
-}
-"""How the end of a complementarity solver is told here; whatever is not named has stalled."""
-
+_IN_TERMS_OF_CONTACTS = {Status.STATIONARY: Status.STALLED, Status.UNDEFINED: Status.DIVERGED}
+"""Ends that only a complementarity problem has."""
 _RESCUES, _MOST_SWEEPS = 20, 5000
 """Dead ends that sweeps may lead out of, and most sweeps of one rescue."""
 _SWEEPS_AT_ONCE = 50
@@ -291,10 +282,10 @@ class _NewtonRun(_MotionRun):
         if residual < self.best_residual:
             self.best, self.best_residual = impulses, residual
 
-    def _rescue(self, ended: PointStatus) -> None:
+    def _rescue(self, ended: Status) -> None:
         """Sweep on from the best impulses and begin anew; stop where no sweeps are wanted, or too many."""
         if not self.sweeps or self.rescues >= _RESCUES:
-            self.finished = _STATUS.get(ended, Status.STALLED)
+            self.finished = _IN_TERMS_OF_CONTACTS.get(ended, ended)
             return
         self.rescues += 1
         count = min(self.sweeps * 2**self.rescues, _MOST_SWEEPS)

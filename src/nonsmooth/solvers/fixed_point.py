@@ -9,11 +9,11 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import positive, whole
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.solve import run_to_goal
-from nonsmooth.solvers.status import Status
 
 _DEPENDENT = 1e-8
 """Changes of s that are a combination of the others to this part are left out."""

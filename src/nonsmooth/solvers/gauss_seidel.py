@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import OptionError, UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import operator as operator_kernels
 from nonsmooth.solvers.base import Goal, Run, Solver
@@ -21,7 +22,6 @@ from nonsmooth.solvers.kernels.joint_block import JointBlock
 from nonsmooth.solvers.parts.coloured import ColouredRun
 from nonsmooth.solvers.parts.joint_block import MOST_ALONE, joint_block
 from nonsmooth.solvers.parts.local_blocks import local_blocks
-from nonsmooth.solvers.status import Status
 
 _ACCELERATIONS = ("none", "nesterov", "nncg")
 _ORDERS = ("automatic", "natural", "symmetric", "coloured")

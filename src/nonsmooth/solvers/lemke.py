@@ -12,10 +12,10 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import whole
 from nonsmooth.complementarity.kernels import lemke as kernels
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels.residuals import JOINT
 from nonsmooth.solvers.base import Goal, Run, Solver
-from nonsmooth.solvers.status import Status
 
 _STARTS = 6
 """Covering vectors that are tried."""

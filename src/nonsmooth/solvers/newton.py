@@ -11,11 +11,11 @@ import numpy as np
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.parts.semismooth import FORMULATIONS, Equations
-from nonsmooth.solvers.status import Status
 
 _SHORTEST = 1e-2
 """Step length below which a direction counts as useless: sweeps get further for the same work."""

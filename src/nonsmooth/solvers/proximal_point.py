@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import positive, whole
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import residuals as residual_kernels
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.parts.semismooth import Equations
-from nonsmooth.solvers.status import Status
 
 _ENOUGH = 0.3
 """|F| of a proximal point, in parts of the residual at its centre, at which it counts as found."""

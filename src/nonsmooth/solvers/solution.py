@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import NonsmoothError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.certificate import Certificate, certify
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers.status import Status
 
 _RUNAWAY: Any = {"over": "ignore", "invalid": "ignore"}
 """NumPy's silence: an answer that ran away is judged like any other."""

@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth.errors import OptionError, ProblemError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.momentum import balance_is_certain, momentum_error
 from nonsmooth.solvers.analysis.contradicting_joints import joints_contradict
 from nonsmooth.solvers.base import Goal, Run, Solver
 from nonsmooth.solvers.solution import History, Solution, SolveError, Statistics
-from nonsmooth.solvers.status import Status
 
 _STALL_ITERATIONS = 10_000
 """Iterations without a smaller residual after which a run counts as stalled."""

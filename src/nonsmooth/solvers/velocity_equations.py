@@ -11,11 +11,11 @@ from scipy.linalg import lu_factor, lu_solve
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import whole
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.cones import kappa_disk, project_box, project_dual_cone, project_half_line
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Goal, Run
 from nonsmooth.solvers.parts.relaxation_factors import FactorSolver
-from nonsmooth.solvers.status import Status
 
 _WORST_CONDITION = 1e10
 """Condition of G, weighted to be without units, from which on G counts as singular: λ = G⁻¹(γ̇ − c) has lost

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth.collision.contacts import Contacts
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.fast_construction import assembled_problem
 from nonsmooth.problem.laws import Law
@@ -22,7 +23,6 @@ from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.kernels.joint_block import JointBlock
 from nonsmooth.solvers.solution import History, Solution, Statistics
 from nonsmooth.solvers.solve import solve
-from nonsmooth.solvers.status import Status
 from nonsmooth.stepping.kernels import joint_step as joint_kernels
 from nonsmooth.stepping.kernels import step as kernels
 from nonsmooth.stepping.kernels.motion import Bodies, State

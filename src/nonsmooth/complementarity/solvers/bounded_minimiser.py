@@ -19,8 +19,8 @@ from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.quadratic_on_box import Quadratic
 from nonsmooth.complementarity.reformulation import Reformulation
 from nonsmooth.complementarity.solvers.box_trust_region import promised_decrease
-from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import MissingSolverError
+from nonsmooth.iteration.status import Status
 
 METHODS = ("slsqp", "l-bfgs-b", "tnc", "trust-constr", "trf", "dogbox", "fides")
 _LARGEST_DENSE = 500

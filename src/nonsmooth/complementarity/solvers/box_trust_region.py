@@ -27,8 +27,8 @@ from nonsmooth.complementarity.quadratic_on_box import (
     minimise_quadratic,
 )
 from nonsmooth.complementarity.reformulation import Reformulation
-from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import OptionError
+from nonsmooth.iteration.status import Status
 
 _SHRINK, _GROW = 0.25, 4.0
 _POOR, _GOOD = 0.25, 0.75

@@ -15,10 +15,10 @@ from nonsmooth.complementarity.certificate import residual_of
 from nonsmooth.complementarity.kernels import lemke as kernels
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.standard_form import StandardForm, equilibrating, standard_form, unknowns_of
-from nonsmooth.complementarity.status import Status
 from nonsmooth.complementarity.theory.infeasible_signs import missed_signs
 from nonsmooth.complementarity.theory.matrix_classes import Limits, matrix_class
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration.status import Status
 
 _WORK = 2e8
 """Numbers of the tableau that are changed in one call of the kernel: the limits are looked at in between."""

@@ -14,8 +14,8 @@ from nonsmooth.complementarity.certificate import residual_of
 from nonsmooth.complementarity.kernels.projected import sweep
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.standard_form import affine_vector
-from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import OptionError, UnsupportedError
+from nonsmooth.iteration.status import Status
 
 _WORK = 2e7
 """Entries of the matrix that are used in one call of the kernel: the limits are looked at in between."""

@@ -20,7 +20,7 @@ from nonsmooth.complementarity.base import Goal, Run, Solver
 from nonsmooth.complementarity.kernels.semismooth import merit_function, natural_map
 from nonsmooth.complementarity.newton_system import NewtonSystem
 from nonsmooth.complementarity.problem import MCP
-from nonsmooth.complementarity.status import Status
+from nonsmooth.iteration.status import Status
 
 _DECREASE = 1e-4
 """Part of the decrease promised by the linear model that a step must bring (Armijo)."""

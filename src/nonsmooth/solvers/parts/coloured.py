@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import operator as operator_kernels
 from nonsmooth.problem.kernels.operator import Factored
@@ -25,7 +26,6 @@ from nonsmooth.solvers.kernels.gauss_seidel import Equations, Local
 from nonsmooth.solvers.kernels.simd_lanes import LANES, ROW, SCRATCH, Lanes
 from nonsmooth.solvers.parts.joint_block import MOST_ALONE
 from nonsmooth.solvers.parts.local_blocks import local_blocks
-from nonsmooth.solvers.status import Status
 
 if TYPE_CHECKING:
     from nonsmooth.solvers.gauss_seidel import GaussSeidel
