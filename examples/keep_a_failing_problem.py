@@ -36,7 +36,7 @@ assert first_try.status is ns.Status.ITERATION_LIMIT
 assert first_try.certificate.residual == reached  # the same problem gives the same bits
 
 # Another solver, warm-started from the stored impulses, gets there.
-solution = ns.solve(again, ns.solvers.Newton(), tolerance=1e-9, initial=read_initial(path))
+solution = ns.solve(again, ns.solvers.Newton(), tolerance=1e-9, start=read_initial(path))
 print(repr(solution))
 assert solution.certificate.holds(1e-9)
 

@@ -274,7 +274,7 @@ def test_a_warm_start_of_another_size_is_a_mistake(tmp_path: Path) -> None:
     path = str(tmp_path / "block.h5")
     run("solve", "block-opens", "--save", path)
     assert_mistake(
-        run("solve", "sliding-ball", "--initial", path), "initial has 4 impulses and this problem has 2"
+        run("solve", "sliding-ball", "--initial", path), "start has 4 impulses and this problem has 2"
     )
 
 

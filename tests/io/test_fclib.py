@@ -388,7 +388,7 @@ def test_the_better_start_is_taken(name: str) -> None:
     assert not np.any(file.solution.impulses)
     starts = [file.solution.impulses, file.guesses[0].impulses]
     residuals = [
-        solve(file.problem, initial=r, max_iterations=0, throw=False).certificate.residual for r in starts
+        solve(file.problem, start=r, max_iterations=0, throw=False).certificate.residual for r in starts
     ]
     np.testing.assert_array_equal(read_initial(shared(name)), starts[int(np.argmin(residuals))])
 

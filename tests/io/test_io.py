@@ -131,7 +131,7 @@ def test_solution_is_a_warm_start(tmp_path: Path) -> None:
     write_problem(problem, path, solution=solution)
     initial = read_initial(path)
     assert bits(initial) == bits(solution.impulses)
-    again = solve(read_problem(path), initial=initial, tolerance=1e-10)
+    again = solve(read_problem(path), start=initial, tolerance=1e-10)
     assert again.status is Status.SOLVED
     assert again.statistics.iterations == 0
     with h5py.File(path) as file:

@@ -175,11 +175,11 @@ def test_slightly_asymmetric_operator_is_taken_as_it_is():
 def test_a_good_start_is_kept_and_a_near_one_helps():
     problem = sphere_packing(60)
     first = ns.solve(problem, ADMM(), tolerance=1e-8)
-    again = ns.solve(problem, ADMM(), tolerance=1e-8, initial=first)
+    again = ns.solve(problem, ADMM(), tolerance=1e-8, start=first)
     assert again.statistics.iterations == 0
     np.testing.assert_array_equal(again.impulses, first.impulses)
     rough = ns.solve(problem, ADMM(), tolerance=1e-3)
-    assert ns.solve(problem, ADMM(), initial=rough).statistics.iterations < first.statistics.iterations
+    assert ns.solve(problem, ADMM(), start=rough).statistics.iterations < first.statistics.iterations
 
 
 def test_bodies_that_touch_nothing_do_not_matter():

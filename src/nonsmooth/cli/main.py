@@ -249,8 +249,8 @@ def _solve(
             tolerance=tolerance,
             max_iterations=max_iterations,
             time_limit=time_limit,
-            initial=None if initial is None else read_initial(initial),
-            record=plot is not None,
+            start=None if initial is None else read_initial(initial),
+            history=plot is not None,
             throw=False,
             measure=measure,
         )

@@ -22,7 +22,7 @@ from nonsmooth.errors import UnsupportedError
 from nonsmooth.iteration.status import Status
 from nonsmooth.problem.cones import project_box, project_cone, regularised_friction, regularised_normal
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers.base import Goal, Run
+from nonsmooth.solvers.base import Goal, Iteration
 from nonsmooth.solvers.parts.relaxation_factors import FactorSolver
 
 _NEWTON_STEPS = 50
@@ -80,10 +80,10 @@ class AugmentedLagrangian(FactorSolver):
                 f"(largest={self.largest}): use gauss-seidel, or subproblem='once' with a small omega"
             )
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        kind = _InnerRun if self.subproblem == "inner" else _OnceRun
-        return kind(self, problem, initial, goal)
+        kind = _InnerIteration if self.subproblem == "inner" else _OnceIteration
+        return kind(self, problem, start, goal)
 
 
 class RegularisedLaws:
@@ -145,17 +145,17 @@ class RegularisedLaws:
         return np.asarray(self.friction * np.maximum(offset[self.contacts, 0], 0.0))
 
 
-class _LagrangianRun(Run):
+class _LagrangianIteration(Iteration):
     """λ with its γ̇, and the two equations."""
 
     def __init__(
-        self, solver: AugmentedLagrangian, problem: ContactProblem, initial: Floats, goal: Goal
+        self, solver: AugmentedLagrangian, problem: ContactProblem, start: Floats, goal: Goal
     ) -> None:
         super().__init__(problem, goal)
         self.solver = solver
         self.laws = RegularisedLaws(problem, solver.factors(problem))
-        self.force = initial.copy()
-        self.velocity = self.velocity_of(initial)
+        self.force = start.copy()
+        self.velocity = self.velocity_of(start)
 
     @property
     def impulses(self) -> Floats:
@@ -170,28 +170,28 @@ class _LagrangianRun(Run):
         return float(np.sqrt(np.sum(force**2 / self.problem.cones.weight)))
 
 
-class _OnceRun(_LagrangianRun):
+class _OnceIteration(_LagrangianIteration):
     """(107) and (108) at the same time: both right-hand sides from the last λ and γ̇."""
 
     def advance(self, count: int, stop: float) -> int:
         for done in range(1, count + 1):
             force = self.laws.forces(self.velocity, self.force)
-            self.estimate = self.size(force - self.force)
+            self.own_residual = self.size(force - self.force)
             self.force, self.velocity = force, self.velocity_of(force)
-            if self.estimate > _RUNAWAY:
-                self.finished = Status.DIVERGED
-            if self.finished or not self.estimate > stop:
+            if self.own_residual > _RUNAWAY:
+                self.outcome = Status.DIVERGED
+            if self.outcome or not self.own_residual > stop:
                 return done
         return count
 
 
-class _InnerRun(_LagrangianRun):
+class _InnerIteration(_LagrangianIteration):
     """(107) for γ̇ with λ held, then (108) once."""
 
     def __init__(
-        self, solver: AugmentedLagrangian, problem: ContactProblem, initial: Floats, goal: Goal
+        self, solver: AugmentedLagrangian, problem: ContactProblem, start: Floats, goal: Goal
     ) -> None:
-        super().__init__(solver, problem, initial, goal)
+        super().__init__(solver, problem, start, goal)
         self.slot = problem.layout.slot
         size = 3 * problem.layout.blocks
         flat = problem.operator.matrix().toarray()
@@ -206,13 +206,13 @@ class _InnerRun(_LagrangianRun):
     def advance(self, count: int, stop: float) -> int:
         while (velocity := self._settled()) is None:
             if self.part < _LEAST_PENALTY:
-                self.finished = Status.STALLED
+                self.outcome = Status.STALLED
                 return 1
             self._penalise(_SHRINK * self.part)
         forces = self.laws.forces(velocity, self.force)
         change = self.size(forces - self.force)
         self.force, self.velocity = forces, velocity
-        self.estimate, self.step_length = self.residual() * self.problem.scales.whole, self.part
+        self.own_residual, self.step_length = self.residual() * self.problem.scales.total, self.part
         self.updates += 1
         if self.updates % _WINDOW == 0:
             in_circles = not change < (1.0 - 1e-9) * self.reference

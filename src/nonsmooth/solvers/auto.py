@@ -21,10 +21,10 @@ from nonsmooth._support.options import whole
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.admm import ADMM
 from nonsmooth.solvers.apgd import APGD
-from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.base import Goal, Iteration, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.lemke import Lemke, lemke_unknowns
-from nonsmooth.solvers.parts.first_sweeps import Dash, dash
+from nonsmooth.solvers.parts.first_sweeps import FirstSweeps, sweep_small_problem
 from nonsmooth.solvers.parts.joint_block import too_many_joints
 from nonsmooth.solvers.parts.stacks import is_tower
 from nonsmooth.solvers.proximal_point import Proximal
@@ -73,13 +73,13 @@ class Auto(Solver):
         whole("Auto", "lemke_unknowns", self.lemke_unknowns)
         whole("Auto", "threads", self.threads, 1)
 
-    def dash(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Dash | None:
+    def first_sweeps(self, problem: ContactProblem, start: Floats, goal: Goal) -> FirstSweeps | None:
         """Sweep a small problem in one call."""
-        return dash(problem, initial, goal)
+        return sweep_small_problem(problem, start, goal)
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        return _AutoRun(self, problem, initial, goal)
+        return _AutoIteration(self, problem, start, goal)
 
     def second(self, problem: ContactProblem) -> Solver | str:
         """What takes over where the first method crawls, or the sentence why nothing can."""
@@ -102,24 +102,24 @@ def _first(law: str, threads: int) -> Solver:
     return APGD() if law == "pyramid" else GaussSeidel(threads=threads)
 
 
-class _AutoRun(Run):
+class _AutoIteration(Iteration):
     """One method after the other, each from where the last has come.
 
     On a tower ADMM goes ahead for a few iterations. Then the first method works until it crawls, then the
     second one until it has used its iterations; if that was for nothing, the first one goes on to the end.
     """
 
-    def __init__(self, solver: Auto, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+    def __init__(self, solver: Auto, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
         self.solver = solver
         self.first = _first(problem.law.name, solver.threads)
         self.patience = solver.patience * max(1.0, problem.layout.blocks / _AFFORDABLE_BLOCKS) ** _GROWTH
         self.done = 0
-        self.initial = initial
+        self.start = start
         if problem.law.name != "pyramid" and is_tower(problem):
-            self._take("ahead", ADMM(), "bodies stand one upon the other", initial)
+            self._take("ahead", ADMM(), "bodies stand one upon the other", start)
         else:
-            self._take("first", self.first, "its iterations are cheap and they converge", initial)
+            self._take("first", self.first, "its iterations are cheap and they converge", start)
 
     @property
     def impulses(self) -> Floats:
@@ -140,11 +140,11 @@ class _AutoRun(Run):
             count = min(count, _AHEAD)
         done = self.run.advance(count, stop)
         self.done += done
-        self.fooled += self.run.estimate <= stop
+        self.fooled += self.run.own_residual <= stop
         judge = {"ahead": self._judge_ahead, "first": self._judge_first, "second": self._judge_second}
         if self.stage in judge:
             judge[self.stage]()
-        self.estimate, self.finished = self.run.estimate, self.run.finished
+        self.own_residual, self.outcome = self.run.own_residual, self.run.outcome
         self.step_length = self.run.step_length
         self._say()
         return done
@@ -169,17 +169,17 @@ class _AutoRun(Run):
 
     def _judge_ahead(self) -> None:
         """Let the first method work when ADMM has used its iterations."""
-        used = self.done - self.began >= _AHEAD or self.run.finished is not None
+        used = self.done - self.began >= _AHEAD or self.run.outcome is not None
         if used and not self.residual() <= self.goal.tolerance:
-            better = self.residual() < self.residual_of(self.initial)
-            start = self.run.impulses if better else self.initial
+            better = self.residual() < self.residual_of(self.start)
+            start = self.run.impulses if better else self.start
             self._take("first", self.first, "admm went ahead on a tower", start)
             self.residual()
 
     def _judge_first(self) -> None:
         """Let the second method take over if the first crawls, gives up, or believes what is not true."""
-        fooled = self.fooled > _FOOLED or self.run.finished is not None
-        if not self.run.estimate <= _RUNAWAY * self.problem.scales.whole:
+        fooled = self.fooled > _FOOLED or self.run.outcome is not None
+        if not self.run.own_residual <= _RUNAWAY * self.problem.scales.total:
             self._leave(f"{self.picked.name} ran away", np.zeros_like(self.impulses))
             return
         if not fooled and self.done - self.judged < self.solver.window:

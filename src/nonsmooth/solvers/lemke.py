@@ -15,7 +15,7 @@ from nonsmooth.errors import UnsupportedError
 from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels.residuals import JOINT
-from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.base import Goal, Iteration, Solver
 
 _STARTS = 6
 """Covering vectors that are tried."""
@@ -67,9 +67,9 @@ class Lemke(Solver):
                 "use apgd for large pyramids"
             )
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
-        """Start on a problem; pivoting has no use for the initial impulses."""
-        return _LemkeRun(problem, initial, goal)
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
+        """Start on a problem; pivoting has no use for the start."""
+        return _LemkeIteration(problem, start, goal)
 
 
 class _Directions:
@@ -95,10 +95,10 @@ def lemke_unknowns(problem: ContactProblem) -> int:
     return _Directions(problem).unknowns + int(np.isfinite(problem.joint_bounds).sum())
 
 
-class _LemkeRun(Run):
-    def __init__(self, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+class _LemkeIteration(Iteration):
+    def __init__(self, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
-        self.x = initial
+        self.x = start
 
     @property
     def impulses(self) -> Floats:
@@ -145,8 +145,8 @@ class _LemkeRun(Run):
         """
         if len(right) == 0:  # joints alone: a linear system
             self.x = impulses(right)
-            self.estimate = self.residual() * self.problem.scales.whole
-            self.finished = Status.FAILED
+            self.own_residual = self.residual() * self.problem.scales.total
+            self.outcome = Status.FAILED
             return 1
         generator = np.random.default_rng(0)
         cover, pivots, best = np.ones(len(right)), 0, self.residual()
@@ -162,8 +162,8 @@ class _LemkeRun(Run):
             if best <= self.goal.tolerance or pivots >= limit:
                 break
             cover = generator.uniform(1.0, 2.0, len(right))
-        self.estimate = best * self.problem.scales.whole
-        self.finished = Status.FAILED if pivots < limit else None
+        self.own_residual = best * self.problem.scales.total
+        self.outcome = Status.FAILED if pivots < limit else None
         return pivots
 
 

@@ -90,7 +90,7 @@ def sweep(case: str, method: str, omegas: Floats) -> Sweep:
             METHODS[method](omega),
             tolerance=TOLERANCE,
             max_iterations=LIMIT,
-            record=True,
+            history=True,
             throw=False,
         )
         for omega in omegas.tolist()

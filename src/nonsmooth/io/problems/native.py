@@ -2,7 +2,7 @@
 
     write_problem(problem, "failing.h5", solution=solution)
     problem = read_problem("failing.h5")
-    solution = solve(problem, initial=read_initial("failing.h5"))
+    solution = solve(problem, start=read_initial("failing.h5"))
 
 `read_problem` and `read_initial` take the files of others too, and tell them apart by their content:
 FCLib's (`fclib`) and the text files of Siconos (`siconos`).
