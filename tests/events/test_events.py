@@ -258,9 +258,9 @@ def test_sliding_in_space_begins_where_the_load_says_and_follows_it():
 
 
 def test_event_storm_ends_with_what_was_done():
-    run = simulate_events(ball(0.9), [1.0], [0.0], 20.0, most_events=5)
+    run = simulate_events(ball(0.9), [1.0], [0.0], 20.0, max_events=5)
     assert run.status is Status.EVENT_LIMIT
-    assert "most_events = 5" in run.message
+    assert "max_events = 5" in run.message
     assert len(run.times("impact")) == 5
     assert run.final.t == run.events[-1].time
     assert len(run.sample(np.linspace(0.0, run.final.t, 7)).q) == 7

@@ -260,8 +260,8 @@ def test_what_it_cannot_take_is_named() -> None:
         solve(without_masses, EquationsOfMotion())
     with pytest.raises(UnsupportedError, match=r"takes coulomb and relaxed.*pyramid"):
         solve(plain.with_law("pyramid(8)"), EquationsOfMotion())
-    with pytest.raises(UnsupportedError, match=r"about 30 unknowns \(largest=20\)"):
-        solve(plain, EquationsOfMotion(largest=20))
+    with pytest.raises(UnsupportedError, match=r"about 30 unknowns \(max_unknowns=20\)"):
+        solve(plain, EquationsOfMotion(max_unknowns=20))
     with pytest.raises(OptionError, match="backend"):
         EquationsOfMotion(backend="knitro")
 

@@ -200,8 +200,8 @@ def test_bodies_that_touch_nothing_do_not_matter():
 
 def test_what_it_cannot_take_is_said():
     problem = sphere_packing(20)
-    with pytest.raises(UnsupportedError, match=r"largest=3"):
-        ns.solve(problem, ADMM(largest=3))
+    with pytest.raises(UnsupportedError, match=r"max_blocks=3"):
+        ns.solve(problem, ADMM(max_blocks=3))
     with pytest.raises(UnsupportedError, match="form='rows'"):
         ns.solve(without_masses(problem), ADMM(form="bodies"))
     with pytest.raises(UnsupportedError, match="pyramid"):

@@ -321,7 +321,7 @@ def test_planar_pyramid_is_the_planar_cone(load):
 
 def test_newton_says_what_is_too_large():
     with pytest.raises(UnsupportedError, match="gauss-seidel"):
-        ns.solve(sphere_packing(30), Newton(largest=50))
+        ns.solve(sphere_packing(30), Newton(max_blocks=50))
 
 
 def test_lemke_says_what_it_cannot_do():
@@ -656,8 +656,8 @@ def test_bad_options_name_the_cure(make, message):
         (lambda: ns.solve(sliding_ball("relaxed"), FixedPoint()), "coulomb"),
         (lambda: ns.solve(sliding_ball("relaxed"), Newton(formulation="alart-curnier")), "natural-map"),
         (lambda: ns.solve(sliding_ball("pyramid(8)"), Newton()), "lemke"),
-        (lambda: ns.solve(cube_on_plane(), AugmentedLagrangian(largest=3)), "largest=3.*gauss-seidel"),
-        (lambda: ns.solve(mixed_components(), VelocityProx(largest=2)), "largest=2.*sor-prox"),
+        (lambda: ns.solve(cube_on_plane(), AugmentedLagrangian(max_blocks=3)), "max_blocks=3.*gauss-seidel"),
+        (lambda: ns.solve(mixed_components(), VelocityProx(max_blocks=2)), "max_blocks=2.*sor-prox"),
         (lambda: ns.solve(cube_on_plane(), VelocityProx()), "regular G.*sor-prox or gauss-seidel"),
         (
             lambda: ns.solve(

@@ -152,14 +152,14 @@ class _Simulation:
         self.at_once = 0 if passed else self.at_once + 1
         self.last_time = self.state.t
         where = f"at t = {self.state.t:.9g} s; the last ones: {self._last_events()}"
-        if self.at_once > self.options.most_at_once:
+        if self.at_once > self.options.max_events_at_once:
             raise _Stop(
                 Status.EVENT_LIMIT,
-                f"{self.options.most_at_once} decisions without time passing {where} "
+                f"{self.options.max_events_at_once} decisions without time passing {where} "
                 "(check_derivatives tells whether a contact's functions contradict each other)",
             )
-        if len(self.events) >= self.options.most_events:
-            raise _Stop(Status.EVENT_LIMIT, f"most_events = {self.options.most_events} reached {where}")
+        if len(self.events) >= self.options.max_events:
+            raise _Stop(Status.EVENT_LIMIT, f"max_events = {self.options.max_events} reached {where}")
 
     def _last_events(self) -> str:
         return "; ".join(f"{each.kind} of {', '.join(each.contacts)}" for each in self.events[-3:]) or "none"
@@ -352,7 +352,7 @@ class _Simulation:
 
     def _solver(self, motion: SmoothMotion, t: float, vector: Floats, end: float, stiff: bool) -> Any:
         given = self.options
-        how = {"rtol": given.relative, "atol": given.absolute, "max_step": given.longest_step}
+        how = {"rtol": given.relative, "atol": given.absolute, "max_step": given.max_step}
         if stiff:
             return Radau(motion.rates, t, vector, end, jac=motion.slopes, **how)
         return DOP853(motion.rates, t, vector, end, **how)

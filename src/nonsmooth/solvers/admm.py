@@ -75,7 +75,7 @@ class ADMM(Solver):
     """Over-relaxation ω of each iteration, 0 < ω < 2; without acceleration 1.6 is good."""
     form: str = "automatic"
     """"bodies": factorise over the bodies, "rows": over contacts and joints; by default bodies if known."""
-    largest: int = 5000
+    max_blocks: int = 5000
     """Most contacts and joint blocks that are accepted."""
 
     def __post_init__(self) -> None:
@@ -85,15 +85,15 @@ class ADMM(Solver):
             raise OptionError(f"ADMM(relaxation={self.relaxation}): it must be below 2")
         whole("ADMM", "depth", self.depth)
         choice("ADMM", "form", self.form, _FORMS)
-        whole("ADMM", "largest", self.largest, 1)
+        whole("ADMM", "max_blocks", self.max_blocks, 1)
 
     def check(self, problem: ContactProblem) -> None:
         """Raise where the problem is too large, or its masses are not known by body."""
         super().check(problem)
-        if problem.layout.blocks > self.largest:
+        if problem.layout.blocks > self.max_blocks:
             raise UnsupportedError(
-                f"admm would factorise {problem.layout.blocks} blocks (largest={self.largest}): "
-                "use gauss-seidel, or raise largest and have patience"
+                f"admm would factorise {problem.layout.blocks} blocks (max_blocks={self.max_blocks}): "
+                "use gauss-seidel, or raise max_blocks; each factorisation then takes longer"
             )
         if self.form == "bodies" and not _has_bodies(problem):
             raise UnsupportedError(

@@ -23,7 +23,7 @@ from nonsmooth.iteration.status import Status
 from nonsmooth.problem.cones import project_box, project_cone, regularised_friction, regularised_normal
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Goal, Iteration
-from nonsmooth.solvers.parts.relaxation_factors import FactorSolver
+from nonsmooth.solvers.parts.relaxation_factors import RelaxationSolver
 
 _NEWTON_STEPS = 50
 """Newton steps for (107) after which a smaller penalty is tried."""
@@ -33,13 +33,13 @@ _WINDOW, _SHRINK, _GROW = 10, 0.3, 2.0
 """Updates after which the progress is looked at, and what the penalty is multiplied with."""
 _LEAST_PENALTY = 1e-9
 """Part of the wanted penalty below which none is tried."""
-_RUNAWAY = 1e100
+_DIVERGED_CHANGE = 1e100
 """Change in √J at which an iteration has run away and is not carried to the end of all numbers."""
 _EPSILON = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class AugmentedLagrangian(FactorSolver):
+class AugmentedLagrangian(RelaxationSolver):
     """Uzawa's iteration on the augmented Lagrangian, Eqs. 107 and 108.
 
     Under Coulomb's law the disk's radius is μ times the last update's normal force (quasi-optimisation,
@@ -62,22 +62,22 @@ class AugmentedLagrangian(FactorSolver):
     """How (107) is solved: "inner", by Newton's method to an inner tolerance; "once", by a single pass."""
     tightening: float = 0.01
     """Error of (107) with "inner", as a part of the change of λ."""
-    largest: int = 500
+    max_blocks: int = 500
     """Most contacts and joint blocks that are accepted with "inner": the matrix is dense."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         choice("AugmentedLagrangian", "subproblem", self.subproblem, ("inner", "once"))
         positive("AugmentedLagrangian", "tightening", self.tightening)
-        whole("AugmentedLagrangian", "largest", self.largest, 1)
+        whole("AugmentedLagrangian", "max_blocks", self.max_blocks, 1)
 
     def check(self, problem: ContactProblem) -> None:
         """Raise for problems that are too large."""
         super().check(problem)
-        if self.subproblem == "inner" and problem.layout.blocks > self.largest:
+        if self.subproblem == "inner" and problem.layout.blocks > self.max_blocks:
             raise UnsupportedError(
                 f"augmented-lagrangian would factorise a dense matrix over {problem.layout.blocks} blocks "
-                f"(largest={self.largest}): use gauss-seidel, or subproblem='once' with a small omega"
+                f"(max_blocks={self.max_blocks}): use gauss-seidel, or subproblem='once' with a small omega"
             )
 
     def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
@@ -178,7 +178,7 @@ class _OnceIteration(_LagrangianIteration):
             force = self.laws.forces(self.velocity, self.force)
             self.own_residual = self.size(force - self.force)
             self.force, self.velocity = force, self.velocity_of(force)
-            if self.own_residual > _RUNAWAY:
+            if self.own_residual > _DIVERGED_CHANGE:
                 self.outcome = Status.DIVERGED
             if self.outcome or not self.own_residual > stop:
                 return done

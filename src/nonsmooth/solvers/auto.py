@@ -39,7 +39,7 @@ _TRIAL = 0.25
 """Part of what the second method costs that the first one gets in any case: warm starts begin slowly."""
 _AHEAD = 25
 """Iterations of ADMM on a tower; more of them do not pay where these did not get there."""
-_RUNAWAY = 1e4
+_DIVERGED_CHANGE = 1e4
 """A change of impulses in one iteration, in multiples of the problem's scale, at which a method runs away."""
 _FOOLED = 10
 """How often the first method may believe that it has converged before it counts as crawling."""
@@ -59,9 +59,9 @@ class Auto(Solver):
     patience: int = 1000
     """Iterations still to come, as far as progress tells, at which the first method counts as crawling;
     beyond 500 blocks more, with a power of 2.5, because factorisations grow faster than sweeps."""
-    proximal_blocks: int = 5000
+    max_proximal_blocks: int = 5000
     """Most contacts and joint blocks for which factorisations are affordable."""
-    lemke_unknowns: int = 1000
+    max_lemke_unknowns: int = 1000
     """Most unknowns of a pyramid's linear complementarity problem that go to Lemke."""
     threads: int = 1
     """Threads for Gauss-Seidel's sweeps; the answer has the same bits for any number of them."""
@@ -69,8 +69,8 @@ class Auto(Solver):
     def __post_init__(self) -> None:
         whole("Auto", "window", self.window, 1)
         whole("Auto", "patience", self.patience, 1)
-        whole("Auto", "proximal_blocks", self.proximal_blocks)
-        whole("Auto", "lemke_unknowns", self.lemke_unknowns)
+        whole("Auto", "max_proximal_blocks", self.max_proximal_blocks)
+        whole("Auto", "max_lemke_unknowns", self.max_lemke_unknowns)
         whole("Auto", "threads", self.threads, 1)
 
     def first_sweeps(self, problem: ContactProblem, start: Floats, goal: Goal) -> FirstSweeps | None:
@@ -86,10 +86,10 @@ class Auto(Solver):
         blocks = problem.layout.blocks
         if problem.law.name == "pyramid":
             unknowns = lemke_unknowns(problem)
-            if unknowns <= self.lemke_unknowns:
+            if unknowns <= self.max_lemke_unknowns:
                 return Lemke()
             return f"{unknowns} unknowns are too many for Lemke's dense tableau"
-        if blocks > self.proximal_blocks:
+        if blocks > self.max_proximal_blocks:
             return f"{blocks} blocks are too many for factorisations"
         if too_many_joints(problem):
             return "too many joints act on each other for factorisations"
@@ -179,7 +179,7 @@ class _AutoIteration(Iteration):
     def _judge_first(self) -> None:
         """Let the second method take over if the first crawls, gives up, or believes what is not true."""
         fooled = self.fooled > _FOOLED or self.run.outcome is not None
-        if not self.run.own_residual <= _RUNAWAY * self.problem.scales.total:
+        if not self.run.own_residual <= _DIVERGED_CHANGE * self.problem.scales.total:
             self._leave(f"{self.picked.name} ran away", np.zeros_like(self.impulses))
             return
         if not fooled and self.done - self.judged < self.solver.window:

@@ -57,13 +57,13 @@ class EquationsOfMotion(Solver):
     sweeps: int = 0
     """Gauss-Seidel sweeps at the start and, doubled each time, at every dead end of our Newton's method; with
     30, heaps are solved many times faster. 0 is the complementarity solver alone, as in the report."""
-    largest: int = 20_000
+    max_unknowns: int = 20_000
     """Most unknowns that are accepted: one sparse factorisation takes seconds there."""
 
     def __post_init__(self) -> None:
         choice("EquationsOfMotion", "backend", self.backend, ("semismooth-newton", "path"))
         whole("EquationsOfMotion", "sweeps", self.sweeps)
-        whole("EquationsOfMotion", "largest", self.largest, 1)
+        whole("EquationsOfMotion", "max_unknowns", self.max_unknowns, 1)
 
     def check(self, problem: ContactProblem) -> None:
         """Raise where masses are not known, where the system is too large, or where PATH is missing."""
@@ -74,10 +74,10 @@ class EquationsOfMotion(Solver):
                 "Delassus matrix: use newton"
             )
         size = len(problem.momentum) + 2 * problem.layout.rows
-        if size > self.largest:
+        if size > self.max_unknowns:
             raise UnsupportedError(
-                f"eom would factorise a system of about {size} unknowns (largest={self.largest}): use "
-                "gauss-seidel, or raise largest and have patience"
+                f"eom would factorise a system of about {size} unknowns (max_unknowns={self.max_unknowns}): "
+                "use gauss-seidel, or raise max_unknowns; each factorisation then takes longer"
             )
         if self.backend == "path":
             path.require()

@@ -100,7 +100,7 @@ class _InteriorPointIteration(Iteration):
         if answer.variables is not None:
             self.x = scale * read_impulses(answer)
             self.own_residual = 0.0
-            small = self.problem.layout.blocks <= Newton().largest
+            small = self.problem.layout.blocks <= Newton().max_blocks
             steps = min(self.solver.polish, count - answer.iterations)
             if steps > 0 and small and self.residual() > self.goal.tolerance:
                 return int(answer.iterations) + self._polish(steps)

@@ -46,11 +46,11 @@ class Lemke(Solver):
     default_iterations: ClassVar[int] = 20_000
     in_one_call: ClassVar[bool] = True
 
-    largest: int = 3000
+    max_unknowns: int = 3000
     """Most unknowns of the linear complementarity problem that are accepted: the tableau is dense."""
 
     def __post_init__(self) -> None:
-        whole("Lemke", "largest", self.largest, 1)
+        whole("Lemke", "max_unknowns", self.max_unknowns, 1)
 
     def check(self, problem: ContactProblem) -> None:
         """Raise for round cones and for problems that are too large."""
@@ -61,9 +61,10 @@ class Lemke(Solver):
                 "use problem.with_law('pyramid(8)'), or another solver"
             )
         unknowns = lemke_unknowns(problem)
-        if unknowns > self.largest:
+        if unknowns > self.max_unknowns:
             raise UnsupportedError(
-                f"lemke would need a dense tableau for {unknowns} unknowns (largest={self.largest}): "
+                f"lemke would need a dense tableau for {unknowns} unknowns "
+                f"(max_unknowns={self.max_unknowns}): "
                 "use apgd for large pyramids"
             )
 

@@ -47,14 +47,14 @@ class Newton(Solver):
     """Gauss-Seidel sweeps in place of a Newton step that finds no decrease; doubled each time."""
     regularisation: float = 1e-2
     """α relative to the size of F (no unit: the equations are weighted)."""
-    largest: int = 5000
+    max_blocks: int = 5000
     """Most contacts and joint blocks that are accepted: one sparse factorisation takes seconds there."""
 
     def __post_init__(self) -> None:
         choice("Newton", "formulation", self.formulation, tuple(FORMULATIONS))
         whole("Newton", "warm_sweeps", self.warm_sweeps)
         whole("Newton", "rescue_sweeps", self.rescue_sweeps, 1)
-        whole("Newton", "largest", self.largest, 1)
+        whole("Newton", "max_blocks", self.max_blocks, 1)
         positive("Newton", "regularisation", self.regularisation)
 
     def check(self, problem: ContactProblem) -> None:
@@ -64,10 +64,10 @@ class Newton(Solver):
             raise UnsupportedError(
                 "Newton(formulation='alart-curnier') is for the exact law: use 'natural-map' for relaxed"
             )
-        if problem.layout.blocks > self.largest:
+        if problem.layout.blocks > self.max_blocks:
             raise UnsupportedError(
-                f"newton would factorise {problem.layout.blocks} blocks (largest={self.largest}): "
-                "use gauss-seidel, or raise largest and have patience"
+                f"newton would factorise {problem.layout.blocks} blocks (max_blocks={self.max_blocks}): "
+                "use gauss-seidel, or raise max_blocks; each factorisation then takes longer"
             )
 
     def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:

@@ -14,14 +14,14 @@ from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import operator as operator_kernels
 from nonsmooth.solvers.base import Goal, Iteration
 from nonsmooth.solvers.kernels import projection as kernels
-from nonsmooth.solvers.parts.relaxation_factors import FactorSolver
+from nonsmooth.solvers.parts.relaxation_factors import RelaxationSolver
 
 _SHRINK, _GROW, _WINDOW = 0.7, 1.1, 20
 """How the adaptive strategy changes its factor, and after how many iterations it looks."""
 
 
 @dataclass(frozen=True)
-class _Prox(FactorSolver):
+class _Prox(RelaxationSolver):
     """What JORProx and SORProx share: the strategies, of which "adaptive" starts as "diagonal" and shrinks
     all factors while the iteration grows."""
 

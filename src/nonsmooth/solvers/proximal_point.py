@@ -69,7 +69,7 @@ class Proximal(Solver):
     patience: int = 100
     """Newton steps in one island after which it is started anew: from zero, later from more and more sweeps.
     Zero and all later starts get ten times as many."""
-    largest: int = 5000
+    max_blocks: int = 5000
     """Most contacts and joint blocks that are accepted: one sparse factorisation takes seconds there."""
 
     def __post_init__(self) -> None:
@@ -77,15 +77,15 @@ class Proximal(Solver):
         positive("Proximal", "radius", self.radius)
         whole("Proximal", "newton_steps", self.newton_steps, 1)
         whole("Proximal", "patience", self.patience, 1)
-        whole("Proximal", "largest", self.largest, 1)
+        whole("Proximal", "max_blocks", self.max_blocks, 1)
 
     def check(self, problem: ContactProblem) -> None:
         """Raise where a factorisation would take too long."""
         super().check(problem)
-        if problem.layout.blocks > self.largest:
+        if problem.layout.blocks > self.max_blocks:
             raise UnsupportedError(
-                f"proximal would factorise {problem.layout.blocks} blocks (largest={self.largest}): "
-                "use gauss-seidel, or raise largest and have patience"
+                f"proximal would factorise {problem.layout.blocks} blocks (max_blocks={self.max_blocks}): "
+                "use gauss-seidel, or raise max_blocks; each factorisation then takes longer"
             )
 
     def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:

@@ -30,13 +30,13 @@ class Auto(Solver):
     summary: ClassVar[str] = "picks methods by the kind of problem until one succeeds (the default)"
     default_iterations: ClassVar[int] = 1_000_000
 
-    small: int = 100
+    max_lemke_variables: int = 100
     """Most variables of a linear problem that goes to Lemke first."""
     restarts: int = 20
     """Random starts after everything else failed."""
 
     def __post_init__(self) -> None:
-        whole("Auto", "small", self.small)
+        whole("Auto", "max_lemke_variables", self.max_lemke_variables)
         whole("Auto", "restarts", self.restarts)
 
     def check(self, problem: MCP) -> None:
@@ -48,7 +48,7 @@ class Auto(Solver):
         from nonsmooth.complementarity.solvers.lemke import Lemke
 
         newton = SemismoothNewton(restarts=0)
-        first = [Lemke(), newton] if problem.size <= self.small else [newton, Lemke()]
+        first = [Lemke(), newton] if problem.size <= self.max_lemke_variables else [newton, Lemke()]
         last = SemismoothNewton(restarts=self.restarts)
         return [solver for solver in (*first, BoxTrustRegion(), last) if solver.takes(problem)]
 

@@ -38,14 +38,14 @@ class Lemke(Solver):
     summary: ClassVar[str] = "Lemke's pivoting for linear problems, exact up to rounding"
     default_iterations: ClassVar[int] = 1_000_000
 
-    largest: int = 3000
+    max_unknowns: int = 3000
     """Most unknowns (finite bounds) that are accepted."""
-    covers: int = 6
+    max_covers: int = 6
     """Covering vectors that are tried: all ones first, then random ones of a fixed seed."""
 
     def __post_init__(self) -> None:
-        whole("Lemke", "largest", self.largest, 1)
-        whole("Lemke", "covers", self.covers, 1)
+        whole("Lemke", "max_unknowns", self.max_unknowns, 1)
+        whole("Lemke", "max_covers", self.max_covers, 1)
 
     def check(self, problem: MCP) -> None:
         """Raise for functions that are not linear and for problems that are too large."""
@@ -56,9 +56,10 @@ class Lemke(Solver):
                 "or use semismooth-newton"
             )
         unknowns = max(unknowns_of(problem), problem.size)
-        if unknowns > self.largest:
+        if unknowns > self.max_unknowns:
             raise UnsupportedError(
-                f"lemke would need a dense tableau for {unknowns} unknowns (largest={self.largest}): "
+                f"lemke would need a dense tableau for {unknowns} unknowns "
+                f"(max_unknowns={self.max_unknowns}): "
                 "use semismooth-newton or projected-gauss-seidel for large problems"
             )
 
@@ -123,7 +124,7 @@ class _LemkeIteration(Iteration):
         elif self._covers == 1 and (missed := missed_signs(self.problem)) > 0.0:
             self.outcome = Status.INFEASIBLE
             self._say(f"a linear program shows that some sign is missed by {missed:.3g} everywhere")
-        elif self._covers == self._options.covers:
+        elif self._covers == self._options.max_covers:
             all_rays = self._rays == self._covers
             self.outcome = Status.RAY if all_rays else Status.STALLED
             self._say(_what_a_ray_means(self._form.matrix) if all_rays else "")
