@@ -188,7 +188,7 @@ def _list_experiments() -> None:
         ("nonsmooth solve sliding-ball --law relaxed --solver apgd", "another law"),
         ("nonsmooth solve block-slides --solver sor-prox --option omega=0.5", "options"),
         ("nonsmooth solve block-slides --save block.h5 --plot block.png", "keep it"),
-        ("nonsmooth solve block.h5 --initial block.h5 --tolerance 1e-12", "go on"),
+        ("nonsmooth solve block.h5 --start block.h5 --tolerance 1e-12", "go on"),
         ("nonsmooth solve block.h5 --json", "for other programs"),
     ),
 )
@@ -208,9 +208,9 @@ def _solve(
             help="invariant: the certificate's residual; both: Siconos' error too.",
         ),
     ] = "invariant",
-    initial: Annotated[
+    start: Annotated[
         Path | None,
-        typer.Option("--initial", metavar="FILE", help="Start from the solution stored in this file."),
+        typer.Option("--start", metavar="FILE", help="Start from the solution stored in this file."),
     ] = None,
     save: Annotated[
         Path | None, typer.Option("--save", metavar="FILE", help="Store the problem and its solution (HDF5).")
@@ -230,7 +230,7 @@ def _solve(
     from nonsmooth.cli.terminal.as_json import solution_as_json
     from nonsmooth.cli.terminal.plots import FORMATS, history_figure
     from nonsmooth.cli.terminal.tables import solution_report
-    from nonsmooth.io import read_initial, write_problem
+    from nonsmooth.io import read_start, write_problem
     from nonsmooth.problem import siconos_error
     from nonsmooth.solvers import Status, solve
 
@@ -249,7 +249,7 @@ def _solve(
             tolerance=tolerance,
             max_iterations=max_iterations,
             time_limit=time_limit,
-            start=None if initial is None else read_initial(initial),
+            start=None if start is None else read_start(start),
             history=plot is not None,
             throw=False,
             measure=measure,

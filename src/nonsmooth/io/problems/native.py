@@ -2,9 +2,9 @@
 
     write_problem(problem, "failing.h5", solution=solution)
     problem = read_problem("failing.h5")
-    solution = solve(problem, start=read_initial("failing.h5"))
+    solution = solve(problem, start=read_start("failing.h5"))
 
-`read_problem` and `read_initial` take the files of others too, and tell them apart by their content:
+`read_problem` and `read_start` take the files of others too, and tell them apart by their content:
 FCLib's (`fclib`) and the text files of Siconos (`siconos`).
 
 Layout of our own file, versions 1 and 2 (numbers are float64, indices and counts int64 or int32):
@@ -134,16 +134,16 @@ def read_problem(path: FilePath) -> ContactProblem:
     return read_siconos(path) if kind == "siconos" else _read_own(path)
 
 
-def read_initial(path: FilePath) -> NDArray[np.float64]:
+def read_start(path: FilePath) -> NDArray[np.float64]:
     """Read the impulses of a stored solution as a warm start: contacts, then joint rows, in N·s.
 
     An FCLib file may hold guesses too: what has the smallest residual is taken.
     """
     kind = _format_of(path)
     if kind == "fclib":
-        found = read_fclib(path).initial
+        found = read_fclib(path).start
         if found is None:
-            raise FileFormatError(f"{path} holds no solution and no guess: start without --initial")
+            raise FileFormatError(f"{path} holds no solution and no guess: start without --start")
         return found
     if kind == "siconos":
         raise FileFormatError(f"{path} is a text file of Siconos, which holds a problem and no solution")
