@@ -210,7 +210,7 @@ def test_what_it_cannot_take_is_said():
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("penalty", 0.0), ("relaxation", 2.0), ("depth", -1), ("form", "columns"), ("largest", 0)],
+    [("penalty", 0.0), ("relaxation", 2.0), ("depth", -1), ("form", "columns"), ("max_blocks", 0)],
 )
 def test_bad_options_are_named(option, value):
     with pytest.raises(OptionError, match=option):

@@ -291,7 +291,7 @@ def test_lanes_on_any_balls(seed: int, contacts: int, law: str) -> None:
     lanes, scalar = impulses(problem, 4), impulses(problem, 4, relaxation=SCALAR)
     np.testing.assert_allclose(lanes, scalar, rtol=0, atol=1e-9 * max(np.abs(scalar).max(), 1e-12))
     x = lanes.reshape(-1, 3)
-    size = np.abs(x).max(start=1e-300)
+    size = np.abs(x).max(initial=1e-300)
     assert np.all(x[:, 0] >= -1e-12 * size)
     assert np.all(np.hypot(x[:, 1], x[:, 2]) <= problem.friction * x[:, 0] + 1e-12 * size)
 
