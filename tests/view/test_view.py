@@ -29,8 +29,8 @@ def shown(renderable: RenderableType) -> str:
     return capture.get()
 
 
-def solved(name: str, solver: Solver | None = None, record: bool = False) -> ns.Solution:
-    return ns.solve(by_name(name).build(), solver, record=record)
+def solved(name: str, solver: Solver | None = None, history: bool = False) -> ns.Solution:
+    return ns.solve(by_name(name).build(), solver, history=history)
 
 
 # ---- tables ---------------------------------------------------------------------------------------------
