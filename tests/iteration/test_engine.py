@@ -11,7 +11,7 @@ from nonsmooth.complementarity import solve as solve_point
 from nonsmooth.iteration.certificate import Certificate
 from nonsmooth.iteration.goal import Goal
 from nonsmooth.iteration.iteration import Iteration
-from nonsmooth.iteration.loop import Clock, Ended, run_to_goal
+from nonsmooth.iteration.loop import Clock, Ended, Loop
 from nonsmooth.iteration.solution import Entry
 from nonsmooth.iteration.status import Status
 
@@ -49,7 +49,7 @@ class Halving(Iteration[float]):
 
 
 def run(work: Halving, limit: int = 1000, at_once: int = 1) -> Ended:
-    return run_to_goal(work, limit, Clock(), at_once=at_once)
+    return Loop(work, limit, Clock(), at_once).run()
 
 
 def test_it_stops_where_its_own_residual_is_right() -> None:

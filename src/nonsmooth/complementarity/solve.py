@@ -14,8 +14,7 @@ from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.solution import History, Solution, Statistics
 from nonsmooth.errors import ProblemError
 from nonsmooth.iteration.goal import Goal
-from nonsmooth.iteration.loop import Clock
-from nonsmooth.iteration.loop import run_to_goal as iterate
+from nonsmooth.iteration.loop import Clock, Loop
 from nonsmooth.iteration.solution import SolveError
 from nonsmooth.iteration.solver import check_arguments
 from nonsmooth.iteration.status import Status
@@ -52,14 +51,8 @@ def solve(
         from nonsmooth.complementarity.solvers.auto import Auto
 
         solver = Auto()
-    check_arguments(
-        problem,
-        solver,
-        problem_type=MCP,
-        give_problem="an MCP, LCP or MNCP",
-        solver_type=Solver,
-        give_solver="ns.complementarity.SemismoothNewton()",
-    )
+    example = "ns.complementarity.SemismoothNewton()"
+    check_arguments(problem, MCP, "an MCP, LCP or MNCP", solver, Solver, example)
     goal = Goal(tolerance, max_iterations, time_limit)
     solver.check(problem)
     first, note = _start(problem, start)
@@ -78,7 +71,7 @@ def run_to_goal(problem: MCP, solver: Solver, start: Floats, goal: Goal, note: s
     clock = Clock()
     limit = solver.iteration_limit(goal)
     work = solver.begin(problem, start, goal)
-    ended = iterate(work, limit, clock, at_once=limit)
+    ended = Loop(work, limit, clock, at_once=limit).run()
     statistics = Statistics(
         solver.name,
         ended.iterations,

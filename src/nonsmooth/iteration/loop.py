@@ -8,8 +8,9 @@ within the tolerance.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nonsmooth._support.arrays import Floats
@@ -46,49 +47,30 @@ class Ended(NamedTuple):
     entries: tuple[Any, ...]
 
 
-def run_to_goal(
-    work: Iteration[Any],
-    limit: int,
-    clock: Clock,
-    *,
-    at_once: int,
-    done: int = 0,
-    entries: Sequence[Entry] = (),
-) -> Ended:
-    """Iterate until the goal is reached, a limit is, or the method cannot go on.
+@dataclass
+class Loop:
+    """An iteration on its way to its goal: until that is reached, a limit is, or the method cannot go on."""
 
-    Args:
-        work: the iteration, ready to advance.
-        limit: most iterations, those already done included.
-        clock: started when the solve was.
-        at_once: most iterations in one call of `advance`, between which limits are looked at.
-        done: iterations done before.
-        entries: their history.
-    """
-    return _Loop(work, limit, clock, at_once, done, entries).run()
+    work: Iteration[Any]
+    limit: int
+    """Most iterations, those already done included."""
+    clock: Clock
+    at_once: int
+    """Most iterations in one call of `advance`, between which limits are looked at."""
+    done: int = 0
+    earlier: tuple[Entry, ...] = ()
+    """History of the iterations done before."""
 
-
-class _Loop:
-    """An iteration on its way to its goal, with the best answer so far."""
-
-    def __init__(
-        self,
-        work: Iteration[Any],
-        limit: int,
-        clock: Clock,
-        at_once: int,
-        done: int,
-        entries: Sequence[Entry],
-    ) -> None:
-        self.work, self.goal, self.clock = work, work.goal, clock
-        self.limit, self.at_once = limit, at_once
-        self.done = self.looked_at = self.improved_at = done
+    def __post_init__(self) -> None:
+        self.goal = self.work.goal
+        self.looked_at = self.improved_at = self.done
+        self.best, self.answer = math.inf, self.work.answer.copy()
+        self.entries = list(self.earlier)
         self.strictness = 1.0
         """Part of the tolerance that the method's own residual must reach; smaller each time it was wrong."""
-        self.best, self.answer = math.inf, work.answer.copy()
-        self.entries = list(entries)
 
     def run(self) -> Ended:
+        """Iterate to the end."""
         first = self._look()
         status = self.work.verdict_at_start(first)
         while status is None:

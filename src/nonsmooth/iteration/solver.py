@@ -55,18 +55,12 @@ class Solver(ABC, Generic[ProblemT, GoalT, IterationT]):
 
 
 def check_arguments(
-    problem: object,
-    solver: object,
-    *,
-    problem_type: type,
-    give_problem: str,
-    solver_type: type,
-    give_solver: str,
+    problem: object, problem_type: type, wanted: str, solver: object, solver_type: type, example: str
 ) -> None:
     """Raise `OptionError` unless these are a problem and a solver of one family."""
     if not isinstance(problem, problem_type):
-        raise OptionError(f"problem is a {type(problem).__name__}: give {give_problem}")
+        raise OptionError(f"problem is a {type(problem).__name__}: give {wanted}")
     if isinstance(solver, type) and issubclass(solver, solver_type):
         raise OptionError(f"solver is the class {solver.__name__}: give an object, {solver.__name__}()")
     if not isinstance(solver, solver_type):
-        raise OptionError(f"solver is {solver!r}: give a solver object such as {give_solver}")
+        raise OptionError(f"solver is {solver!r}: give a solver object such as {example}")

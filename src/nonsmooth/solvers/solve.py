@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError, ProblemError
-from nonsmooth.iteration.loop import Clock, Ended
-from nonsmooth.iteration.loop import run_to_goal as iterate
+from nonsmooth.iteration.loop import Clock, Ended, Loop
 from nonsmooth.iteration.solution import SolveError
 from nonsmooth.iteration.solver import check_arguments
 from nonsmooth.iteration.status import Status
@@ -62,14 +61,8 @@ def solve(
     """
     if solver is None:
         solver = _default()
-    check_arguments(
-        problem,
-        solver,
-        problem_type=ContactProblem,
-        give_problem="a ContactProblem",
-        solver_type=Solver,
-        give_solver="ns.solvers.Newton(), or ns.solvers.by_name('newton')",
-    )
+    example = "ns.solvers.Newton(), or ns.solvers.by_name('newton')"
+    check_arguments(problem, ContactProblem, "a ContactProblem", solver, Solver, example)
     goal = Goal(tolerance, max_iterations, time_limit, history, measure)
     solver.check(problem)
     if measure == "both" and not (problem.law.exact and problem.law.sides == 0):
@@ -108,7 +101,7 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
             start, done = sweeps.impulses, sweeps.done
     work = solver.begin(problem, start, goal)
     at_once = limit if solver.in_one_call else _iterations_at_once(problem, goal)
-    ended = iterate(work, limit, clock, at_once=at_once, done=done, entries=entries)
+    ended = Loop(work, limit, clock, at_once, done, entries).run()
     if ended.status is not Status.SOLVED and joints_contradict(problem):
         ended = ended._replace(status=Status.INFEASIBLE)
     return _conclude(problem, solver, goal, clock, ended, work.note)
