@@ -19,7 +19,7 @@ assert rank == 6
 start = np.random.default_rng(1).uniform(0.0, 0.1, 12)  # another start may end in another answer
 answers = {
     "from zero": ns.solve(problem, ns.solvers.GaussSeidel(), tolerance=1e-11),
-    "from elsewhere": ns.solve(problem, ns.solvers.GaussSeidel(), tolerance=1e-11, initial=start),
+    "from elsewhere": ns.solve(problem, ns.solvers.GaussSeidel(), tolerance=1e-11, start=start),
 }
 for name, solution in answers.items():
     corners = solution.impulses.reshape(4, 3)

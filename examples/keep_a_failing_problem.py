@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import nonsmooth as ns
-from nonsmooth.io import read_initial, read_problem, write_problem
+from nonsmooth.io import read_problem, read_start, write_problem
 
 # Masses over three orders of magnitude and redundant contacts; two iterations cannot be enough.
 problem = ns.problems.random_problem(seed=5, contacts=30, mass_ratio=1e3)
@@ -36,7 +36,7 @@ assert first_try.status is ns.Status.ITERATION_LIMIT
 assert first_try.certificate.residual == reached  # the same problem gives the same bits
 
 # Another solver, warm-started from the stored impulses, gets there.
-solution = ns.solve(again, ns.solvers.Newton(), tolerance=1e-9, initial=read_initial(path))
+solution = ns.solve(again, ns.solvers.Newton(), tolerance=1e-9, start=read_start(path))
 print(repr(solution))
 assert solution.certificate.holds(1e-9)
 

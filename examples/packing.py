@@ -30,6 +30,6 @@ assert after < before
 # Warm start: the same heap under a slightly stronger friction begins where the last answer ended.
 next_problem = ns.problems.sphere_packing(300, friction=0.26)
 cold = ns.solve(next_problem, tolerance=1e-8)
-warm = ns.solve(next_problem, tolerance=1e-8, initial=solution)
+warm = ns.solve(next_problem, tolerance=1e-8, start=solution)
 print(f"{cold.statistics.iterations} iterations from zero, {warm.statistics.iterations} from the last answer")
 assert warm.certificate.holds(1e-8)

@@ -1,4 +1,5 @@
-"""What the documentation site needs beyond its pages: a gallery, made from examples, and links to the source.
+"""What the documentation site needs beyond its pages: a gallery, made from examples, links to the source, and
+the reference of every solver of a registry.
 
 Pages link to files of the repository beside docs/, which a site does not hold: there they become plain names.
 """
@@ -6,6 +7,7 @@ Pages link to files of the repository beside docs/, which a site does not hold: 
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,20 @@ from typing import Any
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parent.parent
+_REGISTRY = re.compile(r"^::: ([\w.]+)\.REGISTRY$", re.MULTILINE)
 _OUTSIDE = re.compile(r"\[([^\]]*)\]\(\.\./(?!images/)([^)]+)\)")
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Turn links that lead out of docs/ into the name of what they lead to."""
+    """Name the solvers of a registry; turn links that lead out of docs/ into names."""
+    markdown = _REGISTRY.sub(lambda found: _solvers_of(found[1]), markdown)
     return _OUTSIDE.sub(lambda found: _named(found[1], found[2]), markdown)
+
+
+def _solvers_of(package: str) -> str:
+    """One directive for each solver of a package's registry."""
+    solvers = importlib.import_module(package).REGISTRY.values()
+    return "\n\n".join(f"::: {solver.__module__}.{solver.__name__}" for solver in solvers)
 
 
 def _named(text: str, path: str) -> str:

@@ -23,7 +23,7 @@ from nonsmooth.cli.commands import solve as solve_command
 from nonsmooth.cli.solver import solver_with
 from nonsmooth.experiments import REGISTRY as EXPERIMENTS
 from nonsmooth.experiments import Comparison, Experiment, Summary
-from nonsmooth.io import read_initial, read_problem, write_problem
+from nonsmooth.io import read_problem, read_start, write_problem
 from nonsmooth.problem import ContactProblem
 from nonsmooth.problem.library import NAMED
 from nonsmooth.scenes import SCENES
@@ -165,14 +165,14 @@ def test_unsolved_is_exit_code_2_and_the_answer_so_far_is_kept(tmp_path: Path) -
     assert "does not hold to 1e-08" in result.stdout
     assert f"Problem and solution stored in {path}" in result.stdout
     assert read_problem(path).contacts == 2
-    assert np.any(read_initial(path) != 0.0)
-    assert run("solve", str(path), "--initial", str(path)).exit_code == 0
+    assert np.any(read_start(path) != 0.0)
+    assert run("solve", str(path), "--start", str(path)).exit_code == 0
 
 
 def test_a_stored_solution_is_a_warm_start(tmp_path: Path) -> None:
     path = str(tmp_path / "ball.h5")
     assert run("solve", "sliding-ball", "--tolerance", "1e-12", "--save", path).exit_code == 0
-    again = json.loads(run("solve", path, "--initial", path, "--json").stdout)
+    again = json.loads(run("solve", path, "--start", path, "--json").stdout)
     assert again["solved"] is True
     assert again["iterations"] == 0
 
@@ -252,7 +252,7 @@ MISTAKES = {
     "solve sliding-ball --solver apgd --option anti_relaxation=perhaps": "give true or false",
     "solve sliding-ball --solver fixed-point --option inner=x": "no solver 'x'",
     "solve sliding-ball --solver interior-point": "interior-point takes relaxed problems",
-    "solve sliding-ball --initial xyz.h5": "cannot read xyz.h5: No such file",
+    "solve sliding-ball --start xyz.h5": "cannot read xyz.h5: No such file",
     "solve sliding-ball --save xyz/p.h5": "cannot write xyz/p.h5: there is no folder xyz",
     "solve sliding-ball --plot p.doc": "must end in one of .png, .pdf, .svg",
     "list everything": "no section 'everything' to list: choose one of scenes",
@@ -272,7 +272,7 @@ def test_a_warm_start_of_another_size_is_a_mistake(tmp_path: Path) -> None:
     path = str(tmp_path / "block.h5")
     run("solve", "block-opens", "--save", path)
     assert_mistake(
-        run("solve", "sliding-ball", "--initial", path), "initial has 4 impulses and this problem has 2"
+        run("solve", "sliding-ball", "--start", path), "start has 4 impulses and this problem has 2"
     )
 
 

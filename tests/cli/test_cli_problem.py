@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from helpers.command_line import assert_mistake, run
-from nonsmooth.io import read_fclib, read_initial, read_problem
+from nonsmooth.io import read_fclib, read_problem, read_start
 from nonsmooth.io.problems.formats import FORMATS
 from nonsmooth.problem.library import NAMED, shipped_problems
 
@@ -61,7 +61,7 @@ def test_every_format_gives_the_problem_back(name: str, form: str) -> None:
         assert "Left out" in result.stdout
         assert "the solution" in result.stdout
     else:
-        np.testing.assert_array_equal(read_initial("x.file"), first.initial)
+        np.testing.assert_array_equal(read_start("x.file"), first.initial)
         assert facts("x.file")["solution_residual"] == pytest.approx(
             facts(name)["solution_residual"], abs=1e-9
         )

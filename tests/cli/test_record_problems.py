@@ -138,7 +138,7 @@ def test_problems_that_were_not_solved_are_kept_and_say_so() -> None:
     assert "NOT solved: iteration limit of apgd" in file.info.math_info
     assert file.solution is None  # what was found is no solution, but a place to start from
     assert len(file.guesses) == 1
-    assert ns.solve(file.problem, initial=file.initial).status is Status.SOLVED
+    assert ns.solve(file.problem, start=file.start).status is Status.SOLVED
 
 
 def test_a_scene_file() -> None:

@@ -42,8 +42,8 @@ MISTAKES = {
     "solve sliding-ball --solver interior-point": "--option inner=interior-point, or --law relaxed",
     "complementarity josephy --solver lemke": "use --solver semismooth-newton",
     # files
-    "solve sliding-ball --initial w.hdf5": "holds no solution|--initial has",
-    "solve sliding-ball --initial plain.h5": "store it with nonsmooth solve --save",
+    "solve sliding-ball --start w.hdf5": "holds no solution|--start has",
+    "solve sliding-ball --start plain.h5": "store it with nonsmooth solve --save",
     "solve scene.toml": "give a problem file of nonsmooth, FCLib or Siconos",
     "problem sliding-ball-relaxed -o x.hdf5": "give --law coulomb, or keep the law with --format own",
     "problem w.hdf5 -o x.dat --kind global": "has no masses: choose --kind local",

@@ -22,8 +22,8 @@ from nonsmooth.complementarity.solve import solve
 from nonsmooth.complementarity.solvers.bounded_minimiser import METHODS, BoundedMinimiser
 from nonsmooth.complementarity.solvers.box_trust_region import BoxTrustRegion, TrustRegionOptions
 from nonsmooth.complementarity.solvers.box_trust_region import minimise as minimise_on_box
-from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import MissingSolverError, OptionError
+from nonsmooth.iteration.status import Status
 
 FREE = math.inf
 

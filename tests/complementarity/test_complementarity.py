@@ -14,8 +14,18 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nonsmooth.complementarity import LCP, MCP, MNCP, SolveError, Status, certify, solve
-from nonsmooth.complementarity.base import Goal, Run, Solver
+from nonsmooth.complementarity import (
+    LCP,
+    MCP,
+    MNCP,
+    Goal,
+    Iteration,
+    SolveError,
+    Solver,
+    Status,
+    certify,
+    solve,
+)
 from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.errors import OptionError, ProblemError
 
@@ -232,21 +242,21 @@ class Walk(Solver):
     ends: Status = Status.SOLVED
     """What it says at the end."""
 
-    def begin(self, problem: MCP, start: np.ndarray, goal: Goal) -> Run:
+    def begin(self, problem: MCP, start: np.ndarray, goal: Goal) -> Iteration:
         return _Walking(problem, start, goal, self)
 
 
-class _Walking(Run):
+class _Walking(Iteration):
     def __init__(self, problem: MCP, start: np.ndarray, goal: Goal, solver: Walk) -> None:
         super().__init__(problem, start, goal)
         self.solver, self.done = solver, 0
 
-    def advance(self, count: int) -> int:
+    def advance(self, count: int, stop: float) -> int:
         self.point = self.problem.clip(self.point - 0.5 * self.value)
         self.value = self.evaluate.value(self.point)
         self.done += 1
         if self.done == self.solver.steps:
-            self.finished = self.solver.ends
+            self.outcome = self.solver.ends
         return 1
 
 

@@ -346,10 +346,10 @@ def test_grasps_with_a_friction_pyramid_agree_with_newton():
 def test_what_lemke_does_not_take():
     with pytest.raises(UnsupportedError, match="semismooth-newton"):
         solve(MCP(lambda z: z**2 - 1, [0.0], [INFINITY], jacobian=lambda z: np.diag(2 * z)), Lemke())
-    with pytest.raises(UnsupportedError, match="largest=3"):
-        solve(LCP(np.eye(2), [-1, -1], upper=4.0), Lemke(largest=3))
-    with pytest.raises(OptionError, match="covers=0"):
-        Lemke(covers=0)
+    with pytest.raises(UnsupportedError, match="max_unknowns=3"):
+        solve(LCP(np.eye(2), [-1, -1], upper=4.0), Lemke(max_unknowns=3))
+    with pytest.raises(OptionError, match="max_covers=0"):
+        Lemke(max_covers=0)
 
 
 # projected Gauss-Seidel

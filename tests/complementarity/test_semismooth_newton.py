@@ -21,8 +21,8 @@ from nonsmooth.complementarity.problem import LCP, MCP, MNCP
 from nonsmooth.complementarity.solve import solve
 from nonsmooth.complementarity.solvers.auto import Auto
 from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
-from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import OptionError, UnsupportedError
+from nonsmooth.iteration.status import Status
 
 INF = np.inf
 ROOT = math.sqrt(1.5)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from nonsmooth.errors import OptionError, ProblemError
-from nonsmooth.events import EventStatus, simulate_events, simulate_steps
+from nonsmooth.events import simulate_events, simulate_steps
+from nonsmooth.iteration.status import Status
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
 
 G = 9.81
@@ -257,9 +258,9 @@ def test_sliding_in_space_begins_where_the_load_says_and_follows_it():
 
 
 def test_event_storm_ends_with_what_was_done():
-    run = simulate_events(ball(0.9), [1.0], [0.0], 20.0, most_events=5)
-    assert run.status is EventStatus.EVENT_LIMIT
-    assert "most_events = 5" in run.message
+    run = simulate_events(ball(0.9), [1.0], [0.0], 20.0, max_events=5)
+    assert run.status is Status.EVENT_LIMIT
+    assert "max_events = 5" in run.message
     assert len(run.times("impact")) == 5
     assert run.final.t == run.events[-1].time
     assert len(run.sample(np.linspace(0.0, run.final.t, 7)).q) == 7
@@ -271,14 +272,14 @@ def test_interruption_keeps_what_was_done():
             raise KeyboardInterrupt
 
     run = simulate_events(ball(0.9), [1.0], [0.0], 5.0, progress=stop)
-    assert run.status is EventStatus.INTERRUPTED
+    assert run.status is Status.INTERRUPTED
     assert 1.5 <= run.final.t < 5.0
 
 
 def test_forces_without_bound_are_told():
     system = GeneralisedSystem(np.eye(1), lambda q, u, t: np.array([1.0 / (1.0 - t) ** 2]))
     run = simulate_events(system, [0.0], [0.0], 2.0, relative=1e-5, absolute=1e-5)
-    assert run.status is EventStatus.STEP_FAILED
+    assert run.status is Status.STEP_FAILED
     assert run.final.t == pytest.approx(1.0, abs=1e-3)
 
 
@@ -346,7 +347,7 @@ def test_functions_that_fail_on_the_way_are_told():
     contact = GapContact("c", gap=gap, normal=lambda q, t: [1.0])
     system = GeneralisedSystem(np.eye(1), lambda q, u, t: [-G], [contact], potential=lambda q: G * q[0])
     run = simulate_events(system, [1.0], [0.0], 1.0)
-    assert run.status is EventStatus.STEP_FAILED
+    assert run.status is Status.STEP_FAILED
     assert "the gap of contact 'c' is not a number" in run.message
 
 

@@ -324,7 +324,7 @@ def test_a_smooth_ball_leaves_a_ball_where_the_textbook_says() -> None:
     position = 1.25 * np.array([np.sin(start) * 0.6, np.sin(start) * 0.8, np.cos(start)])
     system.add_sphere(0.25, mass=2.0, position=position, name="ball")
     scene = generalised(system)
-    run = simulate_events(scene.system, scene.q, scene.u, 1.0, longest_step=0.05)
+    run = simulate_events(scene.system, scene.q, scene.u, 1.0, max_step=0.05)
     assert run.status == "done", run.message
     (leaves,) = run.times("opening")
     height = scene.position("ball", run.sample(leaves).q)[0, 2] / 1.25

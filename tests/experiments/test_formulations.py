@@ -202,7 +202,7 @@ def test_velocities_do_not_depend_on_the_unit_of_mass() -> None:
 
 
 def test_history_has_every_iteration() -> None:
-    solution = solve(NAMED["cube-rests"].build(), EquationsOfMotion(), tolerance=1e-10, record=True)
+    solution = solve(NAMED["cube-rests"].build(), EquationsOfMotion(), tolerance=1e-10, history=True)
     assert solution.statistics.history.iteration.tolist() == list(range(solution.statistics.iterations + 1))
     assert "22 unknowns" in solution.statistics.note
 
@@ -211,7 +211,7 @@ def test_sweeps_and_a_warm_start_save_iterations() -> None:
     problem = problem_of_scene("falling spheres")
     cold = solve(problem, EquationsOfMotion(), tolerance=1e-10)
     swept = solve(problem, EquationsOfMotion(sweeps=30), tolerance=1e-10)
-    warm = solve(problem, EquationsOfMotion(), tolerance=1e-10, initial=cold)
+    warm = solve(problem, EquationsOfMotion(), tolerance=1e-10, start=cold)
     assert swept.statistics.iterations < cold.statistics.iterations
     assert warm.statistics.iterations == 0
 
@@ -242,7 +242,7 @@ def test_the_clock_is_looked_at_between_iterations_and_sweeps() -> None:
     enough, none_left = Goal(1e-10), Goal(1e-10, time_limit=1e-6)
     in_time, late = (EquationsOfMotion().begin(problem, zero, goal) for goal in (enough, none_left))
     assert in_time.advance(50, 0.0) > 5
-    assert (late.advance(50, 0.0), late.finished) == (1, Status.TIME_LIMIT)
+    assert (late.advance(50, 0.0), late.outcome) == (1, Status.TIME_LIMIT)
     swept, not_swept = (
         EquationsOfMotion(sweeps=30).begin(problem, zero, goal) for goal in (enough, none_left)
     )
@@ -260,8 +260,8 @@ def test_what_it_cannot_take_is_named() -> None:
         solve(without_masses, EquationsOfMotion())
     with pytest.raises(UnsupportedError, match=r"takes coulomb and relaxed.*pyramid"):
         solve(plain.with_law("pyramid(8)"), EquationsOfMotion())
-    with pytest.raises(UnsupportedError, match=r"about 30 unknowns \(largest=20\)"):
-        solve(plain, EquationsOfMotion(largest=20))
+    with pytest.raises(UnsupportedError, match=r"about 30 unknowns \(max_unknowns=20\)"):
+        solve(plain, EquationsOfMotion(max_unknowns=20))
     with pytest.raises(OptionError, match="backend"):
         EquationsOfMotion(backend="knitro")
 

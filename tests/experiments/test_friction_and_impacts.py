@@ -15,7 +15,7 @@ import pytest
 
 from nonsmooth import experiments
 from nonsmooth.errors import OptionError
-from nonsmooth.events import EventKind, EventStatus, simulate_events
+from nonsmooth.events import EventKind, simulate_events
 from nonsmooth.experiments.impacts import (
     painleve_rod,
     painleve_rods,
@@ -23,6 +23,7 @@ from nonsmooth.experiments.impacts import (
     stick_slip_belt,
     woodpecker,
 )
+from nonsmooth.iteration.status import Status
 from nonsmooth.model.generalised import check_derivatives
 from nonsmooth.scenes.closed_form.slider_clearance import SliderClearance
 from nonsmooth.scenes.closed_form.sliding_rod import CRITICAL_FRICTION, Region, SlidingRod
@@ -282,7 +283,7 @@ def test_rod_slides_into_the_singular_point_and_the_integrator_says_so(summaries
         assert rows[f"{name}spin"].ours == pytest.approx(float(rod.lift_off_spin(angle)), abs=1e-3)
         assert rows[f"{name}exponent of c over G"].ours == pytest.approx(rod.singular_exponent, abs=1e-3)
     run = painleve_rods.approach(2.0)
-    stopped = run.status is EventStatus.STEP_FAILED and bool(run.message)
+    stopped = run.status is Status.STEP_FAILED and bool(run.message)
     assert stopped or run.events[0].kind is EventKind.INDETERMINATE
     assert painleve_rods.arrival(run) == pytest.approx(0.0650869578, abs=1e-9)
 

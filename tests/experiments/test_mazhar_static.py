@@ -190,7 +190,7 @@ def test_scaling_runs_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_solver_that_gives_up_is_marked_and_not_tried_beyond(tmp_path: Path) -> None:
     methods = (
         scaling.Method("in time", GaussSeidel()),
-        scaling.Method("refuses", EquationsOfMotion(largest=1)),
+        scaling.Method("refuses", EquationsOfMotion(max_unknowns=1)),
         scaling.Method("never", APGD()),
     )
     setup = dataclasses.replace(QUICKLY, sizes=QUICKLY.sizes[:2], methods=methods)

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from helpers.collection import SHIPPED, collected
 from helpers.paths import INTEROP
 from nonsmooth.errors import FileFormatError, NonsmoothError, OptionError, ProblemError, UnsupportedError
-from nonsmooth.io import read_initial, read_problem, write_problem, write_siconos
+from nonsmooth.io import read_problem, read_start, write_problem, write_siconos
 from nonsmooth.io._hdf5 import Node
 from nonsmooth.io.problems import fclib
 from nonsmooth.io.problems.fclib import FclibInfo, read_fclib, write_fclib
@@ -104,7 +104,7 @@ def test_round_trip_is_exact(kind: str, joints: int, dimension: int, encoding: s
     assert_same(problem, file.problem, kind)
     rows = problem.layout.contact_rows
     for guess, state in zip(guesses, file.guesses, strict=True):
-        np.testing.assert_array_equal(state.initial, guess)
+        np.testing.assert_array_equal(state.start, guess)
         np.testing.assert_array_equal(state.impulses, guess[:rows])
         if joints:
             np.testing.assert_array_equal(state.joint_impulses, guess[rows:])
@@ -119,7 +119,7 @@ def test_round_trip_is_exact(kind: str, joints: int, dimension: int, encoding: s
     else:
         assert stored.generalised_velocity is None
     answer = np.concatenate([solution.impulses, solution.joint_impulses])
-    np.testing.assert_array_equal(read_initial(path), answer)  # closer than the guesses
+    np.testing.assert_array_equal(read_start(path), answer)  # closer than the guesses
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -159,7 +159,7 @@ def test_local_of_a_problem_with_masses_has_the_same_answer(tmp_path: Path) -> N
     w = both.T @ np.linalg.solve(dense(problem.mass), both)
     np.testing.assert_allclose(dense(file.problem.delassus), w, atol=1e-12 * np.abs(w).max())
     start = np.concatenate([solution.impulses, solution.joint_impulses])
-    np.testing.assert_array_equal(read_initial(path), start)
+    np.testing.assert_array_equal(read_start(path), start)
     again = solve(file.problem, tolerance=1e-11)
     np.testing.assert_allclose(again.contact_velocities, solution.contact_velocities, atol=1e-8)
 
@@ -197,7 +197,7 @@ def test_no_contacts_and_no_guesses(tmp_path: Path) -> None:
     write_fclib(problem, tmp_path / "x.hdf5")
     file = read_fclib(tmp_path / "x.hdf5")
     assert (file.problem.contacts, file.guesses, file.solution, file.info) == (0, (), None, FclibInfo())
-    assert file.initial is None
+    assert file.start is None
 
 
 def test_the_same_problem_gives_the_same_file(tmp_path: Path) -> None:
@@ -376,14 +376,14 @@ def test_the_better_start_is_taken(path: Path) -> None:
     file = read_fclib(path)
     if file.solution is None:
         with pytest.raises(FileFormatError, match="no solution and no guess"):
-            read_initial(path)
+            read_start(path)
         return
     assert not np.any(file.solution.impulses)
     starts = [file.solution.impulses, file.guesses[0].impulses]
     residuals = [
-        solve(file.problem, initial=r, max_iterations=0, throw=False).certificate.residual for r in starts
+        solve(file.problem, start=r, max_iterations=0, throw=False).certificate.residual for r in starts
     ]
-    np.testing.assert_array_equal(read_initial(path), starts[int(np.argmin(residuals))])
+    np.testing.assert_array_equal(read_start(path), starts[int(np.argmin(residuals))])
 
 
 def test_a_mass_matrix_of_which_the_upper_half_is_stored() -> None:
@@ -558,7 +558,7 @@ def test_both_kinds_in_one_file(tmp_path: Path) -> None:
         other.copy("fclib_local", file)
     assert read_fclib(path).kind == "global"
     assert read_fclib(path, kind="local").problem.has_masses is False
-    np.testing.assert_array_equal(read_fclib(path, kind="local").guesses[0].initial, np.ones(11))
+    np.testing.assert_array_equal(read_fclib(path, kind="local").guesses[0].start, np.ones(11))
     with pytest.raises(FileFormatError, match="holds no global problem, but a local one"):
         read_fclib(tmp_path / "local.hdf5", kind="global")
 
@@ -578,7 +578,7 @@ def test_read_problem_tells_files_apart(tmp_path: Path) -> None:
     np.testing.assert_array_equal(dense(found.delassus), 2.0 * np.eye(3))
     np.testing.assert_array_equal(found.free_velocity, [-1.0, 0.5, 0.0])
     with pytest.raises(FileFormatError, match="text file of Siconos, which holds a problem and no solution"):
-        read_initial(text)
+        read_start(text)
     for content in (b"", b"\x89HDF", b"mass 3", b"\0" * 100):
         (tmp_path / "other").write_bytes(content)
         with pytest.raises(FileFormatError, match="not an HDF5 file and not a text file of Siconos"):
@@ -596,7 +596,7 @@ def test_a_state_without_joint_impulses_is_no_start(tmp_path: Path) -> None:
     write_fclib(local_problem(), path, guesses=[np.ones(11), np.full(11, 2.0)])
     with h5py.File(path, "r+") as file:
         del file["guesses/1/l"]
-    np.testing.assert_array_equal(read_initial(path), np.full(11, 2.0))
+    np.testing.assert_array_equal(read_start(path), np.full(11, 2.0))
 
 
 # ---- files that are wrong -------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nonsmooth.errors import FileFormatError, NonsmoothError, ProblemError
-from nonsmooth.io import read_initial, read_problem, write_problem
+from nonsmooth.io import read_problem, read_start, write_problem
 from nonsmooth.io.problems import native
 from nonsmooth.problem import ContactProblem
 from nonsmooth.problem.library import NAMED
@@ -129,9 +129,9 @@ def test_solution_is_a_warm_start(tmp_path: Path) -> None:
     problem, path = NAMED["block-opens"].build(), tmp_path / "solved.h5"
     solution = solve(problem, tolerance=1e-10)
     write_problem(problem, path, solution=solution)
-    initial = read_initial(path)
+    initial = read_start(path)
     assert bits(initial) == bits(solution.impulses)
-    again = solve(read_problem(path), initial=initial, tolerance=1e-10)
+    again = solve(read_problem(path), start=initial, tolerance=1e-10)
     assert again.status is Status.SOLVED
     assert again.statistics.iterations == 0
     with h5py.File(path) as file:
@@ -146,7 +146,7 @@ def test_joint_impulses_follow_the_contacts(tmp_path: Path) -> None:
     solution = solve(problem, max_iterations=3, throw=False)
     write_problem(problem, tmp_path / "solved.h5", solution=solution)
     wanted = np.concatenate([solution.impulses, solution.joint_impulses])
-    assert bits(read_initial(tmp_path / "solved.h5")) == bits(wanted)
+    assert bits(read_start(tmp_path / "solved.h5")) == bits(wanted)
 
 
 def test_solution_of_another_problem_is_refused(tmp_path: Path) -> None:
@@ -415,4 +415,4 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 def test_a_file_without_a_solution_is_no_warm_start(tmp_path: Path) -> None:
     write_problem(ball(), tmp_path / "x.h5")
     with pytest.raises(NonsmoothError, match="holds no solution"):
-        read_initial(tmp_path / "x.h5")
+        read_start(tmp_path / "x.h5")

@@ -530,6 +530,22 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert memory["index"] == 10
 
 
+def test_a_recording_whose_solver_options_had_other_names_goes_on(tmp_path: Path) -> None:
+    def begin(options: dict[str, int], resume: bool) -> Writer:
+        writer = Writer(Recording(tmp_path / "run.h5"))
+        settings = SETTINGS | {"solver_options": {"window": 100} | options}
+        writer.begin(small_system(), settings, numbers=NUMBERS, resume=resume)
+        return writer
+
+    stepper = Stepper(small_system())
+    with begin({"proximal_blocks": 5000}, resume=False) as writer:
+        writer.frame(stepper.advance())
+        writer.checkpoint(stepper.memory())
+    with pytest.raises(OptionError, match="max_proximal_blocks"):
+        begin({"max_proximal_blocks": 4000}, resume=True)
+    begin({"max_proximal_blocks": 5000}, resume=True).close()
+
+
 def test_places_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def begin(path: Path) -> None:
         Writer(Recording(path)).begin(small_system(), SETTINGS)

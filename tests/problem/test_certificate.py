@@ -628,7 +628,7 @@ def test_the_loops_number_is_the_certificates(scene):
     u = problem.operator.apply(x) + problem.free_blocks
     certificate = certify(problem, gamma, joint, problem.velocity(gamma, joint))
     assert relative_residual(problem, x, u) == certificate.natural_map.relative
-    assert problem.scales.whole > 0.0
+    assert problem.scales.total > 0.0
     assert math.isnan(relative_residual(problem, np.full_like(x, np.nan), u))
 
 

@@ -264,7 +264,7 @@ def test_layout_there_and_back(components, groups):
     rows = sum(components) + sum(groups)
     assert (layout.rows, layout.contact_rows) == (rows, sum(components))
     assert (layout.contacts, layout.blocks) == (len(components), len(components) + len(groups))
-    assert layout.free.tolist() == [0] * len(components) + [1] * len(groups)
+    assert layout.block_kind.tolist() == [0] * len(components) + [1] * len(groups)
     flat = np.arange(1.0, rows + 1.0)
     blocks = layout.pad(flat)
     assert blocks.shape == (layout.blocks, 3)

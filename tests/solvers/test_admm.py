@@ -175,11 +175,11 @@ def test_slightly_asymmetric_operator_is_taken_as_it_is():
 def test_a_good_start_is_kept_and_a_near_one_helps():
     problem = sphere_packing(60)
     first = ns.solve(problem, ADMM(), tolerance=1e-8)
-    again = ns.solve(problem, ADMM(), tolerance=1e-8, initial=first)
+    again = ns.solve(problem, ADMM(), tolerance=1e-8, start=first)
     assert again.statistics.iterations == 0
     np.testing.assert_array_equal(again.impulses, first.impulses)
     rough = ns.solve(problem, ADMM(), tolerance=1e-3)
-    assert ns.solve(problem, ADMM(), initial=rough).statistics.iterations < first.statistics.iterations
+    assert ns.solve(problem, ADMM(), start=rough).statistics.iterations < first.statistics.iterations
 
 
 def test_bodies_that_touch_nothing_do_not_matter():
@@ -200,8 +200,8 @@ def test_bodies_that_touch_nothing_do_not_matter():
 
 def test_what_it_cannot_take_is_said():
     problem = sphere_packing(20)
-    with pytest.raises(UnsupportedError, match=r"largest=3"):
-        ns.solve(problem, ADMM(largest=3))
+    with pytest.raises(UnsupportedError, match=r"max_blocks=3"):
+        ns.solve(problem, ADMM(max_blocks=3))
     with pytest.raises(UnsupportedError, match="form='rows'"):
         ns.solve(without_masses(problem), ADMM(form="bodies"))
     with pytest.raises(UnsupportedError, match="pyramid"):
@@ -210,7 +210,7 @@ def test_what_it_cannot_take_is_said():
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("penalty", 0.0), ("relaxation", 2.0), ("depth", -1), ("form", "columns"), ("largest", 0)],
+    [("penalty", 0.0), ("relaxation", 2.0), ("depth", -1), ("form", "columns"), ("max_blocks", 0)],
 )
 def test_bad_options_are_named(option, value):
     with pytest.raises(OptionError, match=option):

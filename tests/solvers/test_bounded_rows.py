@@ -157,7 +157,7 @@ def test_a_start_beyond_the_bounds_is_brought_back(name: str) -> None:
     matrix, free = spd(rng, 5), rng.standard_normal(5)
     bounds = np.array([HOLDS, LIMIT, RUBS, BELOW, SHUT])
     solution = ns.solve(
-        box(matrix, free, bounds), SOLVERS[name], tolerance=1e-11, initial=[9.0, -9.0, 9.0, 9.0, -9.0]
+        box(matrix, free, bounds), SOLVERS[name], tolerance=1e-11, start=[9.0, -9.0, 9.0, 9.0, -9.0]
     )
     wanted = by_active_sets(matrix, free, bounds)
     np.testing.assert_allclose(solution.joint_impulses, wanted, rtol=0.0, atol=1e-8)
@@ -266,7 +266,7 @@ def test_colours_and_threads(seed: int) -> None:
     """Enough blocks for lanes and colours: the natural order's answer, and the same bits on two threads."""
     problem = mechanism(seed, "relaxed", contacts=60, rows=30)
     assert problem.layout.blocks >= 64
-    assert (problem.layout.free == 2).any()
+    assert (problem.layout.block_kind == 2).any()
     natural = ns.solve(problem, GaussSeidel(order="natural"), tolerance=1e-11, max_iterations=100_000)
     one = ns.solve(problem, GaussSeidel(order="coloured"), tolerance=1e-11, max_iterations=100_000)
     two = ns.solve(problem, GaussSeidel(order="coloured", threads=2), tolerance=1e-11, max_iterations=100_000)
@@ -291,7 +291,7 @@ def test_rows_with_bounds_stand_alone() -> None:
     bounds = [HOLDS, HOLDS, HOLDS, HOLDS, LIMIT, HOLDS, HOLDS, RUBS]
     problem = box(np.eye(8), np.ones(8), bounds)
     assert problem.layout.joint_groups.tolist() == [3, 1, 1, 2, 1]
-    assert problem.layout.free.tolist() == [1, 1, 2, 1, 2]
+    assert problem.layout.block_kind.tolist() == [1, 1, 2, 1, 2]
     assert problem.cones.lower[:, 0].tolist() == [-INF, -INF, 0.0, -INF, -0.2]
     assert problem.cones.upper[:, 0].tolist() == [INF, INF, INF, INF, 0.2]
     np.testing.assert_array_equal(problem.joint_bounds, bounds)
@@ -314,7 +314,7 @@ def test_every_form_says_the_same(scene: Any) -> None:
         np.testing.assert_array_equal(problem.joint_bounds, bounds)
         rows = problem.layout.slot[problem.layout.contact_rows :]
         np.testing.assert_array_equal(problem.cones.lower.reshape(-1)[rows], bounds[:, 0])
-        assert (problem.layout.free[rows // 3] == np.where(np.isfinite(bounds).any(axis=1), 2, 1)).all()
+        assert (problem.layout.block_kind[rows // 3] == np.where(np.isfinite(bounds).any(axis=1), 2, 1)).all()
         for one, other in zip(certificate.rows, certificates[0].rows, strict=True):
             np.testing.assert_allclose(one.relative, other.relative, rtol=1e-9, atol=1e-12)
 
@@ -354,7 +354,7 @@ def test_assembled_problems_are_those_that_are_given(contacts: int) -> None:
     problem = ContactProblem.of_data(data)
     assert isinstance(problem.operator.kernel_form, Factored)
     np.testing.assert_array_equal(problem.layout.joint_groups, given_problem.layout.joint_groups)
-    np.testing.assert_array_equal(problem.layout.free, given_problem.layout.free)
+    np.testing.assert_array_equal(problem.layout.block_kind, given_problem.layout.block_kind)
     one, other = problem.operator.matrix().toarray(), given_problem.operator.matrix().toarray()
     np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12 * np.abs(other).max())
     first, second = ns.solve(problem, tolerance=1e-10), ns.solve(given_problem, tolerance=1e-10)
@@ -481,7 +481,7 @@ def test_what_is_not_a_number_does_not_hold() -> None:
 def test_zero_impulses_judge_as_one() -> None:
     """S is the residual of doing nothing, which a bound cuts: 0.2 of 1/4·8 = 2 N·s, over √ρ = 1/2."""
     problem = box(np.array([[4.0]]), np.array([8.0]), [RUBS])
-    assert problem.scales.whole == pytest.approx(0.4)
+    assert problem.scales.total == pytest.approx(0.4)
     assert certify(problem, np.zeros(0), np.zeros(1), None).residual == pytest.approx(1.0)
 
 
@@ -504,7 +504,7 @@ def test_our_files_keep_bounds(scene: Any, form: str, tmp_path: Path) -> None:
     write_problem(problem, tmp_path / "x.h5")
     other = read_problem(tmp_path / "x.h5")
     np.testing.assert_array_equal(other.joint_bounds, problem.joint_bounds)
-    np.testing.assert_array_equal(other.layout.free, problem.layout.free)
+    np.testing.assert_array_equal(other.layout.block_kind, problem.layout.block_kind)
     with h5py.File(tmp_path / "x.h5") as file:
         assert file.attrs["version"] == 2
         assert file["joint_bounds"].attrs["unit"].decode() == "N·s, N·m·s"

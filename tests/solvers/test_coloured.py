@@ -359,7 +359,7 @@ def test_automatic_is_coloured_where_there_are_many_blocks() -> None:
 def test_warm_start_ends_at_once(problem: ns.ContactProblem) -> None:
     solver = GaussSeidel(order="coloured")
     first = ns.solve(problem, solver, tolerance=1e-9, max_iterations=100_000)
-    again = ns.solve(problem, solver, tolerance=1e-8, initial=first)
+    again = ns.solve(problem, solver, tolerance=1e-8, start=first)
     assert again.statistics.iterations == 0
     size = np.abs(first.impulses).max()
     np.testing.assert_allclose(again.impulses, first.impulses, rtol=0, atol=1e-13 * size)

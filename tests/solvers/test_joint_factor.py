@@ -191,7 +191,7 @@ def test_extrapolated_impulses_return_to_their_bounds():
     """A warm start far outside the bounds."""
     problem = chain(10, bend=0.5, bounds=(-1e-3, 1e-3))
     for solver in (GaussSeidel(), GaussSeidel(order="coloured"), APGD()):
-        solution = ns.solve(problem, solver, tolerance=1e-11, initial=np.full(problem.joint_rows, 7.0))
+        solution = ns.solve(problem, solver, tolerance=1e-11, start=np.full(problem.joint_rows, 7.0))
         assert solution.certificate.cone.absolute == 0.0
 
 

@@ -97,8 +97,8 @@ def test_options_are_checked():
     for option in ({"radius": 0.0}, {"newton_steps": 0}, {"patience": 0}, {"warm_sweeps": -1}):
         with pytest.raises(OptionError, match=next(iter(option))):
             Proximal(**option)
-    with pytest.raises(UnsupportedError, match="largest=3"):
-        ns.solve(random_problem(0, contacts=4), Proximal(largest=3))
+    with pytest.raises(UnsupportedError, match="max_blocks=3"):
+        ns.solve(random_problem(0, contacts=4), Proximal(max_blocks=3))
 
 
 # ---- problems collected by others --------------------------------------------------------------------

@@ -231,7 +231,7 @@ def test_exact_law_can_have_two_answers_and_both_are_certified():
     for answer in ([0.0, 0.0], -np.linalg.solve(n, q)):
         certificate = ns.problem.certificate.certify(problem, np.array(answer), np.zeros(0), None)
         assert certificate.holds(1e-8)
-        found = ns.solve(problem, GaussSeidel(), initial=answer, tolerance=1e-8)
+        found = ns.solve(problem, GaussSeidel(), start=answer, tolerance=1e-8)
         np.testing.assert_allclose(found.impulses, answer, atol=1e-12)
 
 
@@ -321,7 +321,7 @@ def test_planar_pyramid_is_the_planar_cone(load):
 
 def test_newton_says_what_is_too_large():
     with pytest.raises(UnsupportedError, match="gauss-seidel"):
-        ns.solve(sphere_packing(30), Newton(largest=50))
+        ns.solve(sphere_packing(30), Newton(max_blocks=50))
 
 
 def test_lemke_says_what_it_cannot_do():
@@ -339,7 +339,7 @@ def test_warm_start_from_the_solution_needs_no_iteration(name):
     solver = VARIANTS[name]
     problem = taken(solver, planar_block((10.0, -20.6, 0.0)))
     first = ns.solve(problem, solver, tolerance=1e-10)
-    again = ns.solve(problem, solver, tolerance=1e-9, initial=first)
+    again = ns.solve(problem, solver, tolerance=1e-9, start=first)
     assert again.statistics.iterations == 0
     np.testing.assert_array_equal(again.impulses, first.impulses)
 
@@ -359,10 +359,10 @@ def test_iteration_limit_is_kept_and_said(name):
     assert caught.value.solution.status is solution.status
 
 
-@pytest.mark.parametrize("record", [False, True])
-def test_divergence_is_called_so(record):
+@pytest.mark.parametrize("history", [False, True])
+def test_divergence_is_called_so(history):
     problem = planar_block((2.0, -20.6, 0.0))  # JORprox with ω = 1 is beyond its limit 0.771
-    solution = ns.solve(problem, JORProx(r=10.0), record=record, throw=False)
+    solution = ns.solve(problem, JORProx(r=10.0), history=history, throw=False)
     assert solution.status is Status.DIVERGED
     assert solution.statistics.history.residual[-1] > 1e8
     assert solution.certificate.residual == pytest.approx(1.0)  # the start was the best of all iterates
@@ -371,8 +371,8 @@ def test_divergence_is_called_so(record):
 def test_recording_does_not_end_a_slow_run():
     problem = random_problem(4, contacts=30, mass_ratio=1e3)
     runs = [
-        ns.solve(problem, SORProx(omega=0.01), max_iterations=600, record=record, throw=False)
-        for record in (False, True)
+        ns.solve(problem, SORProx(omega=0.01), max_iterations=600, history=history, throw=False)
+        for history in (False, True)
     ]
     assert [run.status for run in runs] == [Status.ITERATION_LIMIT] * 2
 
@@ -388,7 +388,7 @@ def test_time_limit_is_kept_and_said():
 def test_history_has_every_iteration(name):
     solver = VARIANTS[name]
     problem = taken(solver, planar_block((10.0, -20.6, 0.0)))
-    solution = ns.solve(problem, solver, tolerance=1e-9, record=True)
+    solution = ns.solve(problem, solver, tolerance=1e-9, history=True)
     history = solution.statistics.history
     assert history.iteration[0] == 0
     assert history.iteration[-1] == solution.statistics.iterations
@@ -406,8 +406,8 @@ def test_history_has_every_iteration(name):
 def test_relaxed_objective_falls_to_its_minimum():
     """APGD's recorded objective ends at the optimum that the interior-point method finds."""
     problem = random_problem(5, contacts=12, mass_ratio=10.0, law="relaxed")
-    apgd = ns.solve(problem, APGD(), tolerance=1e-9, record=True)
-    conic = ns.solve(problem, InteriorPoint(), tolerance=1e-9, record=True)
+    apgd = ns.solve(problem, APGD(), tolerance=1e-9, history=True)
+    conic = ns.solve(problem, InteriorPoint(), tolerance=1e-9, history=True)
     objective = apgd.statistics.history.objective
     assert objective[-1] == pytest.approx(conic.statistics.history.objective[-1], rel=1e-7)
     assert objective[-1] <= objective.min() + 1e-9 * abs(objective.min())
@@ -501,7 +501,7 @@ def test_tangents_that_move_nothing():
     for name in ("gauss-seidel-nesterov", "auto", "newton", "fixed-point", "sor-prox"):
         solution = ns.solve(problem, VARIANTS[name], tolerance=1e-9)
         np.testing.assert_allclose(solution.impulses, [2.0, -1.0, 0.0], atol=1e-8, err_msg=name)
-    assert ns.solve(problem, initial=[1.0, 5.0, 3.0]).status is Status.SOLVED
+    assert ns.solve(problem, start=[1.0, 5.0, 3.0]).status is Status.SOLVED
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -522,7 +522,7 @@ def test_slightly_asymmetric_delassus(seed):
 def test_a_bad_start_is_forgotten(name):
     problem = random_problem(0, contacts=12)
     garbage = 1e12 * np.random.default_rng(0).standard_normal(problem.layout.rows)
-    solution = ns.solve(problem, VARIANTS[name], initial=garbage, tolerance=1e-8)
+    solution = ns.solve(problem, VARIANTS[name], start=garbage, tolerance=1e-8)
     assert solution.status is Status.SOLVED
 
 
@@ -530,7 +530,7 @@ def test_a_bad_start_is_forgotten(name):
 def test_a_good_start_is_not_lost(name):
     problem = taken(VARIANTS[name], random_problem(1, contacts=20, mass_ratio=1e4))
     good = ns.solve(problem, tolerance=1e-9)
-    after = ns.solve(problem, VARIANTS[name], initial=good, tolerance=1e-15, max_iterations=3, throw=False)
+    after = ns.solve(problem, VARIANTS[name], start=good, tolerance=1e-15, max_iterations=3, throw=False)
     assert after.certificate.residual <= good.certificate.residual
 
 
@@ -605,9 +605,9 @@ def test_relaxed_law_without_a_solution_is_infeasible():
 def test_bad_initial_impulses():
     problem = sliding_ball()
     with pytest.raises(ProblemError, match="3 impulses"):
-        ns.solve(problem, initial=[0.0, 0.0, 0.0])
+        ns.solve(problem, start=[0.0, 0.0, 0.0])
     with pytest.raises(ProblemError, match="finite"):
-        ns.solve(problem, initial=[0.0, math.nan])
+        ns.solve(problem, start=[0.0, math.nan])
 
 
 @pytest.mark.parametrize(
@@ -656,8 +656,8 @@ def test_bad_options_name_the_cure(make, message):
         (lambda: ns.solve(sliding_ball("relaxed"), FixedPoint()), "coulomb"),
         (lambda: ns.solve(sliding_ball("relaxed"), Newton(formulation="alart-curnier")), "natural-map"),
         (lambda: ns.solve(sliding_ball("pyramid(8)"), Newton()), "lemke"),
-        (lambda: ns.solve(cube_on_plane(), AugmentedLagrangian(largest=3)), "largest=3.*gauss-seidel"),
-        (lambda: ns.solve(mixed_components(), VelocityProx(largest=2)), "largest=2.*sor-prox"),
+        (lambda: ns.solve(cube_on_plane(), AugmentedLagrangian(max_blocks=3)), "max_blocks=3.*gauss-seidel"),
+        (lambda: ns.solve(mixed_components(), VelocityProx(max_blocks=2)), "max_blocks=2.*sor-prox"),
         (lambda: ns.solve(cube_on_plane(), VelocityProx()), "regular G.*sor-prox or gauss-seidel"),
         (
             lambda: ns.solve(
@@ -737,7 +737,7 @@ def test_auto_says_what_it_picked_and_why():
 def test_a_start_beyond_all_numbers_does_not_become_the_answer(acceleration):
     problem = random_problem(3, contacts=4)
     start = np.full(problem.layout.rows, 1e200)
-    solution = ns.solve(problem, GaussSeidel(acceleration=acceleration), initial=start, throw=False)
+    solution = ns.solve(problem, GaussSeidel(acceleration=acceleration), start=start, throw=False)
     assert solution.status is Status.DIVERGED
     assert not solution.certificate.holds(0.5)
 
@@ -760,7 +760,7 @@ def test_auto_takes_a_residual_of_nothing():
         free_velocity=np.tile([1.0, 0, 0], contacts),
         friction=np.full(contacts, 0.3),
     )
-    solution = ns.solve(problem, Auto(window=1, patience=1), initial=np.ones(3 * contacts))
+    solution = ns.solve(problem, Auto(window=1, patience=1), start=np.ones(3 * contacts))
     np.testing.assert_array_equal(solution.impulses, 0.0)
 
 
@@ -779,7 +779,7 @@ def test_an_island_at_rest_forgets_a_wrong_start(solver):
     problem = ns.ContactProblem(
         delassus=matrix, free_velocity=[0, 0, 0, -1.0, 0.1, 0], friction=[0.5, 0.5], components=3
     )
-    solution = ns.solve(problem, solver, initial=generator.standard_normal(6))
+    solution = ns.solve(problem, solver, start=generator.standard_normal(6))
     np.testing.assert_array_equal(solution.impulses[:3], 0.0)
 
 
@@ -808,7 +808,7 @@ def test_a_runaway_leaves_the_better_start(acceleration):
         delassus=matrix, free_velocity=[-1.0, 0, 0, -1.0, 0, 0, -10.0, 0, 0], friction=np.full(3, 0.3)
     )
     solution = ns.solve(
-        problem, GaussSeidel(acceleration=acceleration), initial=start, throw=False, max_iterations=200
+        problem, GaussSeidel(acceleration=acceleration), start=start, throw=False, max_iterations=200
     )
     assert solution.status is Status.DIVERGED
     np.testing.assert_array_equal(solution.impulses, start)

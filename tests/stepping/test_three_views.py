@@ -145,7 +145,7 @@ def test_a_larger_penalty_needs_fewer_updates(case: str) -> None:
     problem = planar_block(BLOCK_LOADS[case])
     updates = [
         ns.solve(
-            problem, AugmentedLagrangian(omega=omega), tolerance=1e-10, record=True
+            problem, AugmentedLagrangian(omega=omega), tolerance=1e-10, history=True
         ).statistics.iterations
         for omega in (1.0, 10.0, 100.0, 1000.0)
     ]
@@ -245,7 +245,7 @@ def test_a_particle_in_space_by_hand() -> None:
     normal force is known, which takes the step before.
     """
     problem = ns.ContactProblem(delassus=np.eye(3), free_velocity=[-10.0, 3.0, 4.0], friction=[0.3])
-    solution = ns.solve(problem, VelocityProx(), tolerance=1e-12, record=True)
+    solution = ns.solve(problem, VelocityProx(), tolerance=1e-12, history=True)
     assert solution.statistics.iterations == 2
     np.testing.assert_allclose(solution.contact_velocities, [0.0, 1.2, 1.6], atol=1e-12)
     np.testing.assert_allclose(solution.impulses, [10.0, -1.8, -2.4], atol=1e-12)

@@ -29,8 +29,8 @@ def shown(renderable: RenderableType) -> str:
     return capture.get()
 
 
-def solved(name: str, solver: Solver | None = None, record: bool = False) -> ns.Solution:
-    return ns.solve(by_name(name).build(), solver, record=record)
+def solved(name: str, solver: Solver | None = None, history: bool = False) -> ns.Solution:
+    return ns.solve(by_name(name).build(), solver, history=history)
 
 
 # ---- tables ---------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def test_json_has_no_nan() -> None:
 
 
 def test_the_figure_draws_the_history() -> None:
-    solution = solved("block-slides", solver=APGD(), record=True)
+    solution = solved("block-slides", solver=APGD(), history=True)
     history = solution.statistics.history
     upper, lower = history_figure("block", solution, 1e-8).axes
     drawn = upper.lines[0].get_xydata()
@@ -123,7 +123,7 @@ def test_the_figure_draws_the_history() -> None:
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_the_figure_can_be_saved_in_every_format(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"history{suffix}"
-    history_figure("ball", solved("sliding-ball", record=True), 1e-8).savefig(path)
+    history_figure("ball", solved("sliding-ball", history=True), 1e-8).savefig(path)
     assert path.stat().st_size > 1000
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from nonsmooth._support.registry import Registry
 from nonsmooth.complementarity import library
-from nonsmooth.complementarity.base import Goal, Run, Solver
+from nonsmooth.complementarity.base import Iteration, Solver
 from nonsmooth.complementarity.certificate import Certificate, certify
 from nonsmooth.complementarity.jacobians import check_jacobian
 from nonsmooth.complementarity.problem import LCP, MCP, MNCP
-from nonsmooth.complementarity.solution import Solution, SolveError, Statistics
+from nonsmooth.complementarity.solution import Solution, Statistics
 from nonsmooth.complementarity.solve import solve
 from nonsmooth.complementarity.solvers.auto import Auto
 from nonsmooth.complementarity.solvers.bounded_minimiser import BoundedMinimiser
@@ -23,8 +23,10 @@ from nonsmooth.complementarity.solvers.box_trust_region import BoxTrustRegion
 from nonsmooth.complementarity.solvers.lemke import Lemke
 from nonsmooth.complementarity.solvers.projected_gauss_seidel import ProjectedGaussSeidel
 from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
-from nonsmooth.complementarity.status import Status
 from nonsmooth.complementarity.theory import conditions
+from nonsmooth.iteration.goal import Goal
+from nonsmooth.iteration.solution import SolveError
+from nonsmooth.iteration.status import Status
 
 REGISTRY: Registry[type[Solver]] = Registry(
     "solver",
@@ -50,9 +52,9 @@ __all__ = [
     "BoxTrustRegion",
     "Certificate",
     "Goal",
+    "Iteration",
     "Lemke",
     "ProjectedGaussSeidel",
-    "Run",
     "SemismoothNewton",
     "Solution",
     "SolveError",

@@ -1,35 +1,22 @@
-"""What a solver of complementarity problems is: a frozen object with options, and the run that it begins."""
+"""What a solver of complementarity problems is, and the iteration that it begins."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
 import scipy.sparse as sp
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.kernel_clock import work_seconds
-from nonsmooth._support.options import positive, whole
+from nonsmooth.complementarity.certificate import residual_of
 from nonsmooth.complementarity.problem import MCP
-from nonsmooth.complementarity.status import Status
-from nonsmooth.errors import MissingPackageError, UnsupportedError
-
-
-@dataclass(frozen=True)
-class Goal:
-    """What a run is asked for: tolerance of the natural residual, iteration limit, time limit in s."""
-
-    tolerance: float = 1e-8
-    max_iterations: int | None = None
-    time_limit: float = math.inf
-
-    def __post_init__(self) -> None:
-        positive("solve", "tolerance", self.tolerance)
-        positive("solve", "time_limit", self.time_limit)
-        if self.max_iterations is not None:
-            whole("solve", "max_iterations", self.max_iterations)
+from nonsmooth.complementarity.solution import Entry
+from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration import iteration as iterations
+from nonsmooth.iteration import solver as solvers
+from nonsmooth.iteration.goal import Goal
+from nonsmooth.iteration.status import Status
 
 
 class Evaluations:
@@ -57,53 +44,55 @@ class Evaluations:
         return self._problem.jacobian_by.evaluations - self._before
 
 
-class Run(ABC):
-    """One solver at work on one problem. The shared loop calls `advance` until it is enough."""
+class Iteration(iterations.Iteration[MCP]):
+    """One solver at work on one complementarity problem; its answer is a point within the bounds.
 
-    finished: Status | None = None
-    """Set by a run that cannot go on: SOLVED if it thinks so (the loop checks), or how it failed."""
+    `advance` does one iteration, or up to `count` where the method cannot be stopped, and updates `point`
+    and `value`. A trial point where the function is not finite is a failed trial; where the method has
+    nowhere else to go it sets `outcome` to UNDEFINED.
+    """
+
     merit: float = math.nan
     """What the method makes small, at the present point."""
     inner_iterations: int = 0
     products: int = 0
-    note: str = ""
 
     def __init__(self, problem: MCP, start: Floats, goal: Goal) -> None:
-        self.problem = problem
-        self.goal = goal
+        super().__init__(problem, goal)
         self.evaluate = Evaluations(problem)
         self.point = start.copy()
         """The present point z, (n,)."""
         self.value = self.evaluate.value(self.point)
         """F at the present point."""
-        self._began = work_seconds()
 
-    @abstractmethod
-    def advance(self, count: int) -> int:
-        """Do one iteration (a method that cannot be stopped: up to `count`), update `point` and `value`.
+    @property
+    def answer(self) -> Floats:
+        """The present point."""
+        return self.point
 
-        Returns how many were done, at least 1. A trial point where the function is not finite is a failed
-        trial; where the method has nowhere else to go it sets `finished` to UNDEFINED.
-        """
+    def residual(self) -> float:
+        """Natural residual of the present point; NaN where the function is not finite."""
+        return residual_of(self.problem, self.point, self.value)
 
-    def time_left(self) -> float:
-        """What is left of the time limit in s, for a solver inside this one; never quite nothing."""
-        return max(self.goal.time_limit - (work_seconds() - self._began), 1e-3)
+    def entry(self, iteration: int, residual: float, time: float) -> Entry:
+        """Residual, merit and evaluations."""
+        return Entry(iteration, residual, time, self.merit, self.evaluate.functions)
+
+    def verdict_at_start(self, residual: float) -> Status | None:
+        """UNDEFINED where the function is not finite at the start."""
+        return Status.UNDEFINED if math.isnan(residual) else super().verdict_at_start(residual)
+
+    def verdict(self, residual: float, first: float) -> Status | None:
+        """UNDEFINED where the function is not finite and the method does not know better."""
+        status = super().verdict(residual, first)
+        return Status.UNDEFINED if status is None and math.isnan(residual) else status
 
 
 @dataclass(frozen=True)
-class Solver(ABC):
+class Solver(solvers.Solver[MCP, Goal, Iteration]):
     """A method with its options. Subclasses are frozen dataclasses whose fields are the options."""
 
-    name: ClassVar[str]
-    """The name in the registry and on the command line."""
-    summary: ClassVar[str]
-    """One line for lists."""
     default_iterations: ClassVar[int] = 1000
-
-    @abstractmethod
-    def begin(self, problem: MCP, start: Floats, goal: Goal) -> Run:
-        """Start on a problem from a point within its bounds."""
 
     def check(self, problem: MCP) -> None:
         """Raise `UnsupportedError` if the method cannot take this problem."""
@@ -112,11 +101,3 @@ class Solver(ABC):
                 f"{self.name} needs as many functions as variables, and this problem has {problem.rows} "
                 f"functions of {problem.size} variables: use box-trust-region"
             )
-
-    def takes(self, problem: MCP) -> bool:
-        """Tell whether the method can take this problem here."""
-        try:
-            self.check(problem)
-        except (UnsupportedError, MissingPackageError):
-            return False
-        return True

@@ -2,36 +2,53 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
-from nonsmooth._support.arrays import Floats
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.complementarity.certificate import Certificate, certify
 from nonsmooth.complementarity.problem import MCP, MNCP
-from nonsmooth.complementarity.status import Status
-from nonsmooth.errors import NonsmoothError
+from nonsmooth.iteration import solution
+from nonsmooth.iteration.status import Status
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One look at a run: iterations so far, natural residual, the method's merit, evaluations, seconds."""
+class Entry(solution.Entry):
+    """One look at the present point."""
 
-    iteration: int
-    residual: float
-    merit: float
-    evaluations: int
-    time: float
+    merit: float = math.nan
+    """What the method makes small."""
+    evaluations: int = 0
+    """Function evaluations so far."""
 
 
 @dataclass(frozen=True)
-class Statistics:
-    """How the answer was found, counted over the whole solve."""
+class History(solution.History[Entry]):
+    """One entry per call of the method: one iteration, or as many as it does at once."""
 
-    solver: str
-    iterations: int
-    """Iterations of the method: ItBox in the paper's tables for BoxTrustRegion, pivots for Lemke."""
+    @property
+    def merit(self) -> Floats:
+        """What the method makes small (NaN where it has none)."""
+        return self._column("merit")
+
+    @property
+    def evaluations(self) -> Integers:
+        """Function evaluations so far."""
+        return self._column("evaluations").astype(np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistics(solution.Statistics):
+    """How the answer was found, counted over the whole solve.
+
+    Iterations are those of the method: ItBox in the paper's tables for BoxTrustRegion, pivots for Lemke.
+    """
+
+    history: History
     function_evaluations: int
     """FE in the paper's tables; those for differences in the Jacobian are not counted here."""
     jacobian_evaluations: int
@@ -41,15 +58,13 @@ class Statistics:
     """Iterations of the method inside, ItQua in the paper's tables; 0 where there is none."""
     products: int
     """Products of the model's matrix with a vector, MVP in the paper's tables; 0 where there are none."""
-    time: float
-    """Wall time in s."""
-    history: tuple[Entry, ...]
-    note: str = ""
 
 
-@dataclass(frozen=True)
-class Solution:
+@dataclass(frozen=True, repr=False)
+class Solution(solution.Solution):
     """An answer to a complementarity problem. Only status SOLVED means that the certificate holds."""
+
+    residual_name: ClassVar[str] = "natural residual"
 
     problem: MCP
     status: Status
@@ -72,22 +87,3 @@ class Solution:
         if isinstance(self.problem, MNCP):
             return self.problem.split(self.point)
         return self.point, np.empty(0)
-
-    def __repr__(self) -> str:
-        return (
-            f"Solution({self.status}, residual={self.certificate.residual:.2e}, "
-            f"solver={self.statistics.solver}, iterations={self.statistics.iterations})"
-        )
-
-
-class SolveError(NonsmoothError, RuntimeError):
-    """A solve did not reach its tolerance; `solution` holds what was found."""
-
-    def __init__(self, solution: Solution) -> None:
-        self.solution = solution
-        note = f" ({solution.statistics.note})" if solution.statistics.note else ""
-        super().__init__(
-            f"{solution.statistics.solver} stopped with status '{solution.status}' at a natural residual of "
-            f"{solution.certificate.residual:.2e} after {solution.statistics.iterations} iterations{note}. "
-            f"{solution.status.sentence} (throw=False returns the solution as it is.)"
-        )

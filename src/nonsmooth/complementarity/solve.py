@@ -1,24 +1,23 @@
-"""`solve`: one call for every method, and the one loop that all of them run in.
-
-The loop owns the limits, the history and the status. A run is called solved only when the natural
-residual, recomputed from the problem, is within the tolerance.
-"""
+"""`solve`: one call for every method; what of the shared loop is particular to complementarity problems."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.kernel_clock import work_seconds
-from nonsmooth.complementarity.base import Goal, Run, Solver
-from nonsmooth.complementarity.certificate import residual_of
+from nonsmooth.complementarity.base import Solver
 from nonsmooth.complementarity.problem import MCP
-from nonsmooth.complementarity.solution import Entry, Solution, SolveError, Statistics
-from nonsmooth.complementarity.status import Status
-from nonsmooth.errors import OptionError, ProblemError
+from nonsmooth.complementarity.solution import History, Solution, Statistics
+from nonsmooth.errors import ProblemError
+from nonsmooth.iteration.goal import Goal
+from nonsmooth.iteration.loop import Clock, Loop
+from nonsmooth.iteration.solution import SolveError
+from nonsmooth.iteration.solver import check_arguments
+from nonsmooth.iteration.status import Status
 
 
 def solve(
@@ -52,7 +51,8 @@ def solve(
         from nonsmooth.complementarity.solvers.auto import Auto
 
         solver = Auto()
-    _check_arguments(problem, solver)
+    example = "ns.complementarity.SemismoothNewton()"
+    check_arguments(problem, MCP, "an MCP, LCP or MNCP", solver, Solver, example)
     goal = Goal(tolerance, max_iterations, time_limit)
     solver.check(problem)
     first, note = _start(problem, start)
@@ -68,57 +68,27 @@ def solve(
 
 def run_to_goal(problem: MCP, solver: Solver, start: Floats, goal: Goal, note: str = "") -> Solution:
     """Run a solver in the shared loop from a point within the bounds, and judge what it found."""
-    began = work_seconds()
-    limit = solver.default_iterations if goal.max_iterations is None else goal.max_iterations
-    run = solver.begin(problem, start, goal)
-    residual = residual_of(problem, run.point, run.value)
-    history = [_entry(run, 0, residual, began)]
-    best, answer, done = residual, run.point.copy(), 0
-    status = Status.SOLVED if residual <= goal.tolerance else None
-    if math.isnan(residual):
-        status = Status.UNDEFINED
-    while status is None:
-        if done >= limit:
-            status = Status.ITERATION_LIMIT
-        elif work_seconds() - began >= goal.time_limit:
-            status = Status.TIME_LIMIT
-        else:
-            done += run.advance(limit - done)
-            residual = residual_of(problem, run.point, run.value)
-            history.append(_entry(run, done, residual, began))
-            if residual < best:
-                best, answer = residual, run.point.copy()
-            if residual <= goal.tolerance:
-                status = Status.SOLVED
-            elif run.finished is not None:
-                status = Status.STALLED if run.finished is Status.SOLVED else run.finished
-            elif math.isnan(residual):
-                status = Status.UNDEFINED
+    clock = Clock()
+    limit = solver.iteration_limit(goal)
+    work = solver.begin(problem, start, goal)
+    ended = Loop(work, limit, clock, at_once=limit).run()
     statistics = Statistics(
-        solver.name, done, run.evaluate.functions, run.evaluate.jacobians, run.evaluate.differences,
-        run.inner_iterations, run.products, work_seconds() - began, tuple(history),
-        "; ".join(part for part in (note, run.note) if part),
-    )  # fmt: skip
-    answer.flags.writeable = False
-    solution = Solution(problem, status, answer, statistics)
-    if status is Status.SOLVED and not solution.certificate.holds(goal.tolerance):
-        return Solution(problem, Status.STALLED, answer, statistics)  # F gave two answers at one point
+        solver.name,
+        ended.iterations,
+        clock.elapsed(),
+        note="; ".join(part for part in (note, work.note) if part),
+        history=History(ended.entries),
+        function_evaluations=work.evaluate.functions,
+        jacobian_evaluations=work.evaluate.jacobians,
+        difference_evaluations=work.evaluate.differences,
+        inner_iterations=work.inner_iterations,
+        products=work.products,
+    )
+    ended.answer.flags.writeable = False
+    solution = Solution(problem, ended.status, ended.answer, statistics)
+    if ended.status is Status.SOLVED and not solution.certificate.holds(goal.tolerance):
+        return replace(solution, status=Status.STALLED)  # F gave two answers at one point
     return solution
-
-
-def _entry(run: Run, done: int, residual: float, began: float) -> Entry:
-    return Entry(done, residual, run.merit, run.evaluate.functions, work_seconds() - began)
-
-
-def _check_arguments(problem: object, solver: object) -> None:
-    if not isinstance(problem, MCP):
-        raise OptionError(f"problem is a {type(problem).__name__}: give an MCP, LCP or MNCP")
-    if isinstance(solver, type) and issubclass(solver, Solver):
-        raise OptionError(f"solver is the class {solver.__name__}: give an object, {solver.__name__}()")
-    if not isinstance(solver, Solver):
-        raise OptionError(
-            f"solver is {solver!r}: give a solver object such as ns.complementarity.SemismoothNewton()"
-        )
 
 
 def _start(problem: MCP, start: Solution | ArrayLike | None) -> tuple[Floats, str]:

@@ -21,7 +21,7 @@ class EventOptions:
     """Relative tolerance of smooth motion."""
     absolute: float = 1e-12
     """Absolute tolerance of smooth motion, in the units of q and u."""
-    longest_step: float = math.inf
+    max_step: float = math.inf
     """Longest step of smooth motion in s."""
     looks: int = 200
     """How often at least gaps, forces and sliding speeds are looked at over the duration; raise it where
@@ -34,9 +34,9 @@ class EventOptions:
     """Height in m of a bounce below which a shrinking sequence of impacts is passed as one."""
     check_gaps: bool = True
     """Whether directions are compared with differences of gaps at the start; False where a gap has a kink."""
-    most_events: int = 10_000
+    max_events: int = 10_000
     """Limit of the number of events."""
-    most_at_once: int = 100
+    max_events_at_once: int = 100
     """Limit of the number of events without time passing."""
     look_ahead: float = 1e-6
     """s after an event at which forces on their limit are judged, where they are on one side of it."""
@@ -44,10 +44,10 @@ class EventOptions:
     def __post_init__(self) -> None:
         owner = "EventOptions"
         choice(owner, "impact", self.impact, IMPACT_LAWS)
-        for name in ("relative", "absolute", "longest_step", "gap_tolerance", "velocity_tolerance"):
+        for name in ("relative", "absolute", "max_step", "gap_tolerance", "velocity_tolerance"):
             positive(owner, name, getattr(self, name))
         positive(owner, "accumulation_gap", self.accumulation_gap)
         positive(owner, "look_ahead", self.look_ahead)
         whole(owner, "looks", self.looks, 1)
-        whole(owner, "most_events", self.most_events, 1)
-        whole(owner, "most_at_once", self.most_at_once, 1)
+        whole(owner, "max_events", self.max_events, 1)
+        whole(owner, "max_events_at_once", self.max_events_at_once, 1)

@@ -13,17 +13,8 @@ from numpy.typing import ArrayLike
 from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.errors import OptionError
 from nonsmooth.events.smooth import SLIDE, STICK, SmoothMotion, State
+from nonsmooth.iteration.status import Status
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
-
-
-class EventStatus(StrEnum):
-    """How a simulation ended."""
-
-    DONE = "done"
-    EVENT_LIMIT = "event limit"
-    NO_SOLUTION = "no solution"
-    STEP_FAILED = "step failed"
-    INTERRUPTED = "interrupted"
 
 
 class EventKind(StrEnum):
@@ -109,6 +100,10 @@ class EventCertificate:
     residual: float
     """Largest relative residual of the inclusions of impacts and accelerations."""
 
+    def holds(self, tolerance: float) -> bool:
+        """Tell whether the inclusions were solved to a relative `tolerance`."""
+        return self.residual <= tolerance
+
     def __str__(self) -> str:
         balance = f"energy balance to {self.energy_error:.1e} J of {self.energy_scale:.3g} J"
         if math.isnan(self.energy_error):
@@ -124,8 +119,10 @@ class EventRun:
     """The result of `simulate_events`."""
 
     system: GeneralisedSystem
-    status: EventStatus
+    status: Status
+    """DONE, or why the simulation ended before its time; `status.sentence` says it in words."""
     message: str
+    """Where and why it ended; empty if it is done."""
     events: tuple[Event, ...]
     certificate: EventCertificate
     final: State

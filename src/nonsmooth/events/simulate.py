@@ -24,9 +24,10 @@ from nonsmooth.events.impacts import Collision, Impact
 from nonsmooth.events.locate import Crossing, first_crossing
 from nonsmooth.events.options import EventOptions
 from nonsmooth.events.projection import project
-from nonsmooth.events.run import Event, EventCertificate, EventKind, EventRun, EventStatus, Piece
+from nonsmooth.events.run import Event, EventCertificate, EventKind, EventRun, Piece
 from nonsmooth.events.smooth import Closed, NotFinite, SmoothMotion, State
 from nonsmooth.events.start import check_start
+from nonsmooth.iteration.status import Status
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
 
 _PARTS = 1000
@@ -85,7 +86,7 @@ def simulate_events(
 class _Stop(Exception):
     """Ends a simulation that cannot go on."""
 
-    def __init__(self, status: EventStatus, message: str) -> None:
+    def __init__(self, status: Status, message: str) -> None:
         super().__init__(message)
         self.status, self.message = status, message
 
@@ -121,7 +122,7 @@ class _Simulation:
     # ---- the loop -----------------------------------------------------------------------------------
 
     def run(self) -> EventRun:
-        status, message = EventStatus.DONE, ""
+        status, message = Status.DONE, ""
         try:
             while self.state.t < self.end:
                 self._guard()
@@ -132,7 +133,7 @@ class _Simulation:
         except _Stop as stop:
             status, message = stop.status, stop.message
         except KeyboardInterrupt:
-            status, message = EventStatus.INTERRUPTED, f"stopped by the user at t = {self.state.t:.9g} s"
+            status, message = Status.INTERRUPTED, f"stopped by the user at t = {self.state.t:.9g} s"
         certificate = EventCertificate(
             self.energy_error if self.system.potential is not None else np.nan,
             self.energy_scale,
@@ -151,14 +152,14 @@ class _Simulation:
         self.at_once = 0 if passed else self.at_once + 1
         self.last_time = self.state.t
         where = f"at t = {self.state.t:.9g} s; the last ones: {self._last_events()}"
-        if self.at_once > self.options.most_at_once:
+        if self.at_once > self.options.max_events_at_once:
             raise _Stop(
-                EventStatus.EVENT_LIMIT,
-                f"{self.options.most_at_once} decisions without time passing {where} "
+                Status.EVENT_LIMIT,
+                f"{self.options.max_events_at_once} decisions without time passing {where} "
                 "(check_derivatives tells whether a contact's functions contradict each other)",
             )
-        if len(self.events) >= self.options.most_events:
-            raise _Stop(EventStatus.EVENT_LIMIT, f"most_events = {self.options.most_events} reached {where}")
+        if len(self.events) >= self.options.max_events:
+            raise _Stop(Status.EVENT_LIMIT, f"max_events = {self.options.max_events} reached {where}")
 
     def _last_events(self) -> str:
         return "; ".join(f"{each.kind} of {', '.join(each.contacts)}" for each in self.events[-3:]) or "none"
@@ -304,7 +305,7 @@ class _Simulation:
             impact = Collision(self.system, self.state, contacts).without_approach(paradoxical)
         if impact is None or not np.abs(impact.velocity - self.state.u).max() > 0.0:
             raise _Stop(
-                EventStatus.NO_SOLUTION,
+                Status.NO_SOLUTION,
                 f"contact {names or 'forces'} has no acceleration that obeys the contact laws at "
                 f"t = {self.state.t:.9g} s, and no impact without collision either",
             )
@@ -351,7 +352,7 @@ class _Simulation:
 
     def _solver(self, motion: SmoothMotion, t: float, vector: Floats, end: float, stiff: bool) -> Any:
         given = self.options
-        how = {"rtol": given.relative, "atol": given.absolute, "max_step": given.longest_step}
+        how = {"rtol": given.relative, "atol": given.absolute, "max_step": given.max_step}
         if stiff:
             return Radau(motion.rates, t, vector, end, jac=motion.slopes, **how)
         return DOP853(motion.rates, t, vector, end, **how)
@@ -371,7 +372,7 @@ class _Simulation:
     @staticmethod
     def _failure(t: float, message: str) -> _Stop:
         return _Stop(
-            EventStatus.STEP_FAILED,
+            Status.STEP_FAILED,
             f"smooth motion stopped at t = {t:.9g} s: {message}; the motion has no smooth continuation there "
             "(forces that grow without bound, or functions that return no number?)",
         )

@@ -1,7 +1,7 @@
 """Files: problems (own, FCLib's, Siconos'), recorded runs and checkpoints in HDF5, scenes in TOML."""
 
 from nonsmooth.io.problems.fclib import FclibFile, FclibInfo, FclibState, read_fclib, write_fclib
-from nonsmooth.io.problems.formats import read_initial, read_problem
+from nonsmooth.io.problems.formats import read_problem, read_start
 from nonsmooth.io.problems.native import write_problem
 from nonsmooth.io.problems.siconos import read_siconos, write_siconos
 from nonsmooth.io.runs.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
@@ -25,10 +25,10 @@ __all__ = [
     "Writer",
     "read_checkpoint",
     "read_fclib",
-    "read_initial",
     "read_problem",
     "read_scene",
     "read_siconos",
+    "read_start",
     "write_checkpoint",
     "write_fclib",
     "write_problem",

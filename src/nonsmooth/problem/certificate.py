@@ -92,7 +92,7 @@ def residual_of(problem: ContactProblem, x: Floats) -> float:
         return scales.relative_residual(problem.cones, x, operator.apply(x) + q)
     return float(
         kernels.residual_of_impulses(
-            operator.kernel_form, operator.work_rows, problem.cones, q, scales.island, scales.of_island, x
+            operator.kernel_form, operator.work_rows, problem.cones, q, scales.island, scales.per_island, x
         )
     )
 
@@ -110,13 +110,13 @@ def certify(
     u = problem.operator.apply(x) + problem.free_blocks
     worst = np.empty((2, 6))
     dissipation = kernels.worst_violations(
-        problem.cones, x, u, problem.free_blocks.copy(), problem.scales.of_block, worst
+        problem.cones, x, u, problem.free_blocks.copy(), problem.scales.per_block, worst
     )
     absolute, relative = worst
-    joints = problem.layout.free == kernels.JOINT  # what has bounds may move
+    joints = problem.layout.block_kind == kernels.JOINT  # what has bounds may move
     drift = np.abs(u[joints])
     drift_weighted = (drift * np.sqrt(problem.cones.weight[joints])).max(axis=1, initial=0.0)
-    pairs = zip(drift_weighted, problem.scales.of_block[joints], strict=True)
+    pairs = zip(drift_weighted, problem.scales.per_block[joints], strict=True)
     drift_relative = max((_ratio(part, whole) for part, whole in pairs), default=0.0)
     balance = (0.0, 0.0)
     if velocity is not None:

@@ -408,7 +408,7 @@ class ContactProblem:
         for value in (friction, weight, lower, upper):
             check.freeze(value)
         tilting = 1.0 if self.law.exact else 0.0
-        return Cones(friction, self.layout.free, weight, lower, upper, self.law.sides, tilting)
+        return Cones(friction, self.layout.block_kind, weight, lower, upper, self.law.sides, tilting)
 
     @cached_property
     def scales(self) -> Scales:

@@ -69,14 +69,14 @@ class Layout:
         return len(self.slot)
 
     @cached_property
-    def free(self) -> NDArray[np.uint8]:
+    def block_kind(self) -> NDArray[np.uint8]:
         """0 for contacts, JOINT for joint blocks, BOUNDED for those that are one row with a bound."""
-        flags = np.zeros(self.blocks, dtype=np.uint8)
-        flags[self.contacts :] = JOINT
+        kind = np.zeros(self.blocks, dtype=np.uint8)
+        kind[self.contacts :] = JOINT
         if self.bounded is not None:
-            flags[self.contacts :][self.bounded] = BOUNDED
-        flags.setflags(write=False)
-        return flags
+            kind[self.contacts :][self.bounded] = BOUNDED
+        kind.setflags(write=False)
+        return kind
 
     @cached_property
     def padding(self) -> NDArray[np.bool_]:

@@ -28,27 +28,27 @@ class Scales:
 
     island: NDArray[np.int64]
     """Island of every block."""
-    of_island: Floats
-    idle: float
+    per_island: Floats
+    zero_impulse_residual: float
     """Residual of zero impulses over all islands; zero exactly where they are the solution."""
-    whole: float
+    total: float
     """One scale for the whole problem, for what solvers measure over all islands."""
 
     @classmethod
     def of(cls, cones: Cones, free_blocks: Floats, island: NDArray[np.int64]) -> Scales:
         """Compute the scales from the velocities without impulses, (blocks, 3)."""
-        of_island = np.empty(int(island.max(initial=-1)) + 1)
-        idle = kernels.island_scales(cones, free_blocks, island, _ROUNDING_SHARE, of_island)
-        return cls(island, of_island, idle, math.sqrt(float(of_island @ of_island)))
+        per_island = np.empty(int(island.max(initial=-1)) + 1)
+        zero_impulse_residual = kernels.island_scales(cones, free_blocks, island, _ROUNDING_SHARE, per_island)
+        return cls(island, per_island, zero_impulse_residual, math.sqrt(float(per_island @ per_island)))
 
     @cached_property
-    def of_block(self) -> Floats:
+    def per_block(self) -> Floats:
         """The scale of every block's island."""
-        return self.of_island[self.island]
+        return self.per_island[self.island]
 
     def relative_residual(self, cones: Cones, x: Floats, u: Floats) -> float:
         """Largest relative natural map over the islands, for impulses x with velocities u (blocks, 3)."""
-        return float(kernels.relative_residual(cones, self.island, self.of_island, x, u))
+        return float(kernels.relative_residual(cones, self.island, self.per_island, x, u))
 
     def total_residual(self, cones: Cones, x: Floats, u: Floats) -> float:
         """Natural map over all blocks in √J."""

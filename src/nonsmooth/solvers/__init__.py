@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from nonsmooth._support.registry import Registry
+from nonsmooth.iteration.solution import SolveError
+from nonsmooth.iteration.status import Status
 from nonsmooth.solvers.admm import ADMM
 from nonsmooth.solvers.analysis.minimum_norm import minimum_norm
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.augmented_lagrangian import AugmentedLagrangian
 from nonsmooth.solvers.auto import Auto
-from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.base import Goal, Iteration, Solver
 from nonsmooth.solvers.equations_of_motion import EquationsOfMotion
 from nonsmooth.solvers.fixed_point import FixedPoint
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
@@ -17,9 +19,8 @@ from nonsmooth.solvers.lemke import Lemke
 from nonsmooth.solvers.newton import Newton
 from nonsmooth.solvers.projection_iterations import JORProx, SORProx
 from nonsmooth.solvers.proximal_point import Proximal
-from nonsmooth.solvers.solution import History, Solution, SolveError, Statistics
+from nonsmooth.solvers.solution import History, Solution, Statistics
 from nonsmooth.solvers.solve import solve
-from nonsmooth.solvers.status import Status
 from nonsmooth.solvers.velocity_equations import VelocityProx
 
 REGISTRY: Registry[type[Solver]] = Registry(
@@ -49,11 +50,11 @@ __all__ = [
     "Goal",
     "History",
     "InteriorPoint",
+    "Iteration",
     "JORProx",
     "Lemke",
     "Newton",
     "Proximal",
-    "Run",
     "SORProx",
     "Solution",
     "SolveError",

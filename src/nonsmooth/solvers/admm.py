@@ -16,13 +16,13 @@ from scipy.sparse.linalg import splu
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import OptionError, UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels.operator import Factored
 from nonsmooth.problem.kernels.residuals import JOINT
-from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.base import Goal, Iteration, Solver
 from nonsmooth.solvers.kernels import admm as kernels
 from nonsmooth.solvers.parts.stacks import band_of
-from nonsmooth.solvers.status import Status
 
 _FORMS = ("automatic", "bodies", "rows")
 _JOINT_SOFTNESS = 1e-3
@@ -75,7 +75,7 @@ class ADMM(Solver):
     """Over-relaxation ω of each iteration, 0 < ω < 2; without acceleration 1.6 is good."""
     form: str = "automatic"
     """"bodies": factorise over the bodies, "rows": over contacts and joints; by default bodies if known."""
-    largest: int = 5000
+    max_blocks: int = 5000
     """Most contacts and joint blocks that are accepted."""
 
     def __post_init__(self) -> None:
@@ -85,24 +85,24 @@ class ADMM(Solver):
             raise OptionError(f"ADMM(relaxation={self.relaxation}): it must be below 2")
         whole("ADMM", "depth", self.depth)
         choice("ADMM", "form", self.form, _FORMS)
-        whole("ADMM", "largest", self.largest, 1)
+        whole("ADMM", "max_blocks", self.max_blocks, 1)
 
     def check(self, problem: ContactProblem) -> None:
         """Raise where the problem is too large, or its masses are not known by body."""
         super().check(problem)
-        if problem.layout.blocks > self.largest:
+        if problem.layout.blocks > self.max_blocks:
             raise UnsupportedError(
-                f"admm would factorise {problem.layout.blocks} blocks (largest={self.largest}): "
-                "use gauss-seidel, or raise largest and have patience"
+                f"admm would factorise {problem.layout.blocks} blocks (max_blocks={self.max_blocks}): "
+                "use gauss-seidel, or raise max_blocks; each factorisation then takes longer"
             )
         if self.form == "bodies" and not _has_bodies(problem):
             raise UnsupportedError(
                 "ADMM(form='bodies') needs masses by body: this problem is given by a matrix; use form='rows'"
             )
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        return _ADMMRun(self, problem, initial, goal)
+        return _ADMMIteration(self, problem, start, goal)
 
 
 def _has_bodies(problem: ContactProblem) -> bool:
@@ -110,10 +110,10 @@ def _has_bodies(problem: ContactProblem) -> bool:
     return isinstance(form, Factored) and form.body_count > 1
 
 
-class _ADMMRun(Run):
+class _ADMMIteration(Iteration):
     """Everything here is weighted: impulses γ/√ρ_i and velocities √ρ_i u, both in √J."""
 
-    def __init__(self, solver: ADMM, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+    def __init__(self, solver: ADMM, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
         self.solver = solver
         self.root = np.sqrt(problem.cones.weight)
@@ -125,7 +125,7 @@ class _ADMMRun(Run):
         if np.any(cones.free == JOINT):  # what rounding leaves in joint impulses must not hide the answer
             rounding = np.finfo(float).eps / (_JOINT_SOFTNESS * goal.tolerance)
             self.least = max(self.least, min(rounding, solver.penalty))
-        self.x = initial / self.root
+        self.x = start / self.root
         self.p = self.x.copy()
         self.system: _System | None = None  # a start that is good enough needs no factorisation
         self.history = _Anderson(solver.depth, self.x.size)
@@ -140,7 +140,7 @@ class _ADMMRun(Run):
         if self.system is None:
             self._prepare()
         cones, done = self.cones, 0
-        while done < count and self.finished is None:
+        while done < count and self.outcome is None:
             kernels.resolve(cones, self.penalty, self.q, self.p, self.y, self.right)
             self.velocities(self.right, self.q, self.u)
             kernels.judge(
@@ -148,8 +148,8 @@ class _ADMMRun(Run):
             )
             done += 1
             self.done += 1
-            self.estimate = math.sqrt(self.sums[0])
-            if not self.estimate > stop:
+            self.own_residual = math.sqrt(self.sums[0])
+            if not self.own_residual > stop:
                 break
             if not self._rebalanced():
                 self.p = self.history.follow(self.p, self.solver.relaxation * self.change)
@@ -175,7 +175,7 @@ class _ADMMRun(Run):
         self.sigma, self.penalty = sigma, sigma * self.softness
         self.factorisations += 1
         if not self.system.factorise(sigma):
-            self.finished = Status.FAILED
+            self.outcome = Status.FAILED
 
     def _rebalanced(self) -> bool:
         """Change σ where |γ − y|/|γ| and |Δσy|/|u| are far apart, and tell whether it was changed."""

@@ -12,7 +12,7 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice
 from nonsmooth.errors import OptionError
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.base import Goal, Iteration, Solver
 from nonsmooth.solvers.kernels import apgd as kernels
 from nonsmooth.solvers.kernels.joint_block import hold_at
 from nonsmooth.solvers.parts.joint_block import joint_block
@@ -51,37 +51,37 @@ class APGD(Solver):
                 f"{problem.law}: use problem.with_law({wanted!r}), or leave anti_relaxation out"
             )
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        return _APGDRun(self, problem, initial, goal)
+        return _APGDIteration(self, problem, start, goal)
 
 
-class _APGDRun(Run):
-    def __init__(self, solver: APGD, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+class _APGDIteration(Iteration):
+    def __init__(self, solver: APGD, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
         self.adaptive = solver.step == "adaptive"
         operator, self.w = problem.operator, problem.operator.work()
         self.joints = joint_block(problem, operator.kernel_form)
         self.stepped = problem.layout.blocks if self.joints is None else problem.contacts
         if self.joints is not None:
-            initial = initial.copy()
-            hold_at(operator.kernel_form, self.joints, problem.free_blocks, initial, self.w)
-        n_gamma = operator.apply(initial)
+            start = start.copy()
+            hold_at(operator.kernel_form, self.joints, problem.free_blocks, start, self.w)
+        n_gamma = operator.apply(start)
         self.iterate = kernels.Iterate(
-            initial.copy(), n_gamma, initial.copy(), n_gamma.copy(), initial.copy(), n_gamma.copy(),
-            initial.copy(), np.zeros(problem.layout.blocks), np.zeros(problem.layout.blocks),
-            np.array([1.0, self._first_l(initial), math.inf]),
+            start.copy(), n_gamma, start.copy(), n_gamma.copy(), start.copy(), n_gamma.copy(),
+            start.copy(), np.zeros(problem.layout.blocks), np.zeros(problem.layout.blocks),
+            np.array([1.0, self._first_l(start), math.inf]),
         )  # fmt: skip
-        if initial.any():
-            self._start_from(initial)
+        if start.any():
+            self._start_from(start)
 
-    def _start_from(self, initial: Floats) -> None:
+    def _start_from(self, start: Floats) -> None:
         """A warm start counts as the best iterate so far and brings its own anti-relaxation term."""
         cones, u = self.problem.cones, self.iterate.n_gamma + self.problem.free_blocks
-        self.iterate.scalar[2] = self.problem.scales.total_residual(cones, initial, u)
+        self.iterate.scalar[2] = self.problem.scales.total_residual(cones, start, u)
         kernels.tilting_terms(cones, u, self.iterate.shift)
 
-    def _first_l(self, initial: Floats) -> float:
+    def _first_l(self, start: Floats) -> float:
         """Line 6: L = |N(γ_0 − γ̂_0)| / |γ_0 − γ̂_0| with γ̂_0 = 1; with a fixed step, 1.01 λ_max.
 
         Where N has no grip on that difference, its largest diagonal entry is the first guess.
@@ -89,7 +89,7 @@ class _APGDRun(Run):
         operator = self.problem.operator
         if not self.adaptive:
             return max(1.01 * operator.largest_eigenvalue(), 1e-300)
-        difference = initial - 1.0
+        difference = start - 1.0
         difference[self.problem.layout.padding] = 0.0
         ratio = np.linalg.norm(operator.apply(difference)) / max(float(np.linalg.norm(difference)), 1e-300)
         diagonal = float(np.einsum("bkk->bk", operator.diagonal_blocks).max())
@@ -101,7 +101,7 @@ class _APGDRun(Run):
 
     def advance(self, count: int, stop: float) -> int:
         form, q = self.problem.operator.kernel_form, self.problem.free_blocks
-        done, self.estimate = kernels.apgd(
+        done, self.own_residual = kernels.apgd(
             form, self.joints, self.problem.cones, q, self.iterate, self.w, self.stepped, self.adaptive,
             count, stop,
         )  # fmt: skip

@@ -19,11 +19,11 @@ import numpy as np
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.cones import project_box, project_cone, regularised_friction, regularised_normal
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers.base import Goal, Run
-from nonsmooth.solvers.parts.relaxation_factors import FactorSolver
-from nonsmooth.solvers.status import Status
+from nonsmooth.solvers.base import Goal, Iteration
+from nonsmooth.solvers.parts.relaxation_factors import RelaxationSolver
 
 _NEWTON_STEPS = 50
 """Newton steps for (107) after which a smaller penalty is tried."""
@@ -33,13 +33,13 @@ _WINDOW, _SHRINK, _GROW = 10, 0.3, 2.0
 """Updates after which the progress is looked at, and what the penalty is multiplied with."""
 _LEAST_PENALTY = 1e-9
 """Part of the wanted penalty below which none is tried."""
-_RUNAWAY = 1e100
+_DIVERGED_CHANGE = 1e100
 """Change in √J at which an iteration has run away and is not carried to the end of all numbers."""
 _EPSILON = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class AugmentedLagrangian(FactorSolver):
+class AugmentedLagrangian(RelaxationSolver):
     """Uzawa's iteration on the augmented Lagrangian, Eqs. 107 and 108.
 
     Under Coulomb's law the disk's radius is μ times the last update's normal force (quasi-optimisation,
@@ -62,28 +62,28 @@ class AugmentedLagrangian(FactorSolver):
     """How (107) is solved: "inner", by Newton's method to an inner tolerance; "once", by a single pass."""
     tightening: float = 0.01
     """Error of (107) with "inner", as a part of the change of λ."""
-    largest: int = 500
+    max_blocks: int = 500
     """Most contacts and joint blocks that are accepted with "inner": the matrix is dense."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         choice("AugmentedLagrangian", "subproblem", self.subproblem, ("inner", "once"))
         positive("AugmentedLagrangian", "tightening", self.tightening)
-        whole("AugmentedLagrangian", "largest", self.largest, 1)
+        whole("AugmentedLagrangian", "max_blocks", self.max_blocks, 1)
 
     def check(self, problem: ContactProblem) -> None:
         """Raise for problems that are too large."""
         super().check(problem)
-        if self.subproblem == "inner" and problem.layout.blocks > self.largest:
+        if self.subproblem == "inner" and problem.layout.blocks > self.max_blocks:
             raise UnsupportedError(
                 f"augmented-lagrangian would factorise a dense matrix over {problem.layout.blocks} blocks "
-                f"(largest={self.largest}): use gauss-seidel, or subproblem='once' with a small omega"
+                f"(max_blocks={self.max_blocks}): use gauss-seidel, or subproblem='once' with a small omega"
             )
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        kind = _InnerRun if self.subproblem == "inner" else _OnceRun
-        return kind(self, problem, initial, goal)
+        kind = _InnerIteration if self.subproblem == "inner" else _OnceIteration
+        return kind(self, problem, start, goal)
 
 
 class RegularisedLaws:
@@ -145,17 +145,17 @@ class RegularisedLaws:
         return np.asarray(self.friction * np.maximum(offset[self.contacts, 0], 0.0))
 
 
-class _LagrangianRun(Run):
+class _LagrangianIteration(Iteration):
     """λ with its γ̇, and the two equations."""
 
     def __init__(
-        self, solver: AugmentedLagrangian, problem: ContactProblem, initial: Floats, goal: Goal
+        self, solver: AugmentedLagrangian, problem: ContactProblem, start: Floats, goal: Goal
     ) -> None:
         super().__init__(problem, goal)
         self.solver = solver
         self.laws = RegularisedLaws(problem, solver.factors(problem))
-        self.force = initial.copy()
-        self.velocity = self.velocity_of(initial)
+        self.force = start.copy()
+        self.velocity = self.velocity_of(start)
 
     @property
     def impulses(self) -> Floats:
@@ -170,28 +170,28 @@ class _LagrangianRun(Run):
         return float(np.sqrt(np.sum(force**2 / self.problem.cones.weight)))
 
 
-class _OnceRun(_LagrangianRun):
+class _OnceIteration(_LagrangianIteration):
     """(107) and (108) at the same time: both right-hand sides from the last λ and γ̇."""
 
     def advance(self, count: int, stop: float) -> int:
         for done in range(1, count + 1):
             force = self.laws.forces(self.velocity, self.force)
-            self.estimate = self.size(force - self.force)
+            self.own_residual = self.size(force - self.force)
             self.force, self.velocity = force, self.velocity_of(force)
-            if self.estimate > _RUNAWAY:
-                self.finished = Status.DIVERGED
-            if self.finished or not self.estimate > stop:
+            if self.own_residual > _DIVERGED_CHANGE:
+                self.outcome = Status.DIVERGED
+            if self.outcome or not self.own_residual > stop:
                 return done
         return count
 
 
-class _InnerRun(_LagrangianRun):
+class _InnerIteration(_LagrangianIteration):
     """(107) for γ̇ with λ held, then (108) once."""
 
     def __init__(
-        self, solver: AugmentedLagrangian, problem: ContactProblem, initial: Floats, goal: Goal
+        self, solver: AugmentedLagrangian, problem: ContactProblem, start: Floats, goal: Goal
     ) -> None:
-        super().__init__(solver, problem, initial, goal)
+        super().__init__(solver, problem, start, goal)
         self.slot = problem.layout.slot
         size = 3 * problem.layout.blocks
         flat = problem.operator.matrix().toarray()
@@ -206,13 +206,13 @@ class _InnerRun(_LagrangianRun):
     def advance(self, count: int, stop: float) -> int:
         while (velocity := self._settled()) is None:
             if self.part < _LEAST_PENALTY:
-                self.finished = Status.STALLED
+                self.outcome = Status.STALLED
                 return 1
             self._penalise(_SHRINK * self.part)
         forces = self.laws.forces(velocity, self.force)
         change = self.size(forces - self.force)
         self.force, self.velocity = forces, velocity
-        self.estimate, self.step_length = self.residual() * self.problem.scales.whole, self.part
+        self.own_residual, self.step_length = self.residual() * self.problem.scales.total, self.part
         self.updates += 1
         if self.updates % _WINDOW == 0:
             in_circles = not change < (1.0 - 1e-9) * self.reference

@@ -21,10 +21,10 @@ from nonsmooth._support.options import whole
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.admm import ADMM
 from nonsmooth.solvers.apgd import APGD
-from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.base import Goal, Iteration, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.lemke import Lemke, lemke_unknowns
-from nonsmooth.solvers.parts.first_sweeps import Dash, dash
+from nonsmooth.solvers.parts.first_sweeps import FirstSweeps, sweep_small_problem
 from nonsmooth.solvers.parts.joint_block import too_many_joints
 from nonsmooth.solvers.parts.stacks import is_tower
 from nonsmooth.solvers.proximal_point import Proximal
@@ -39,7 +39,7 @@ _TRIAL = 0.25
 """Part of what the second method costs that the first one gets in any case: warm starts begin slowly."""
 _AHEAD = 25
 """Iterations of ADMM on a tower; more of them do not pay where these did not get there."""
-_RUNAWAY = 1e4
+_DIVERGED_CHANGE = 1e4
 """A change of impulses in one iteration, in multiples of the problem's scale, at which a method runs away."""
 _FOOLED = 10
 """How often the first method may believe that it has converged before it counts as crawling."""
@@ -59,9 +59,9 @@ class Auto(Solver):
     patience: int = 1000
     """Iterations still to come, as far as progress tells, at which the first method counts as crawling;
     beyond 500 blocks more, with a power of 2.5, because factorisations grow faster than sweeps."""
-    proximal_blocks: int = 5000
+    max_proximal_blocks: int = 5000
     """Most contacts and joint blocks for which factorisations are affordable."""
-    lemke_unknowns: int = 1000
+    max_lemke_unknowns: int = 1000
     """Most unknowns of a pyramid's linear complementarity problem that go to Lemke."""
     threads: int = 1
     """Threads for Gauss-Seidel's sweeps; the answer has the same bits for any number of them."""
@@ -69,27 +69,27 @@ class Auto(Solver):
     def __post_init__(self) -> None:
         whole("Auto", "window", self.window, 1)
         whole("Auto", "patience", self.patience, 1)
-        whole("Auto", "proximal_blocks", self.proximal_blocks)
-        whole("Auto", "lemke_unknowns", self.lemke_unknowns)
+        whole("Auto", "max_proximal_blocks", self.max_proximal_blocks)
+        whole("Auto", "max_lemke_unknowns", self.max_lemke_unknowns)
         whole("Auto", "threads", self.threads, 1)
 
-    def dash(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Dash | None:
+    def first_sweeps(self, problem: ContactProblem, start: Floats, goal: Goal) -> FirstSweeps | None:
         """Sweep a small problem in one call."""
-        return dash(problem, initial, goal)
+        return sweep_small_problem(problem, start, goal)
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        return _AutoRun(self, problem, initial, goal)
+        return _AutoIteration(self, problem, start, goal)
 
     def second(self, problem: ContactProblem) -> Solver | str:
         """What takes over where the first method crawls, or the sentence why nothing can."""
         blocks = problem.layout.blocks
         if problem.law.name == "pyramid":
             unknowns = lemke_unknowns(problem)
-            if unknowns <= self.lemke_unknowns:
+            if unknowns <= self.max_lemke_unknowns:
                 return Lemke()
             return f"{unknowns} unknowns are too many for Lemke's dense tableau"
-        if blocks > self.proximal_blocks:
+        if blocks > self.max_proximal_blocks:
             return f"{blocks} blocks are too many for factorisations"
         if too_many_joints(problem):
             return "too many joints act on each other for factorisations"
@@ -102,24 +102,24 @@ def _first(law: str, threads: int) -> Solver:
     return APGD() if law == "pyramid" else GaussSeidel(threads=threads)
 
 
-class _AutoRun(Run):
+class _AutoIteration(Iteration):
     """One method after the other, each from where the last has come.
 
     On a tower ADMM goes ahead for a few iterations. Then the first method works until it crawls, then the
     second one until it has used its iterations; if that was for nothing, the first one goes on to the end.
     """
 
-    def __init__(self, solver: Auto, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+    def __init__(self, solver: Auto, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
         self.solver = solver
         self.first = _first(problem.law.name, solver.threads)
         self.patience = solver.patience * max(1.0, problem.layout.blocks / _AFFORDABLE_BLOCKS) ** _GROWTH
         self.done = 0
-        self.initial = initial
+        self.start = start
         if problem.law.name != "pyramid" and is_tower(problem):
-            self._take("ahead", ADMM(), "bodies stand one upon the other", initial)
+            self._take("ahead", ADMM(), "bodies stand one upon the other", start)
         else:
-            self._take("first", self.first, "its iterations are cheap and they converge", initial)
+            self._take("first", self.first, "its iterations are cheap and they converge", start)
 
     @property
     def impulses(self) -> Floats:
@@ -140,11 +140,11 @@ class _AutoRun(Run):
             count = min(count, _AHEAD)
         done = self.run.advance(count, stop)
         self.done += done
-        self.fooled += self.run.estimate <= stop
+        self.fooled += self.run.own_residual <= stop
         judge = {"ahead": self._judge_ahead, "first": self._judge_first, "second": self._judge_second}
         if self.stage in judge:
             judge[self.stage]()
-        self.estimate, self.finished = self.run.estimate, self.run.finished
+        self.own_residual, self.outcome = self.run.own_residual, self.run.outcome
         self.step_length = self.run.step_length
         self._say()
         return done
@@ -169,17 +169,17 @@ class _AutoRun(Run):
 
     def _judge_ahead(self) -> None:
         """Let the first method work when ADMM has used its iterations."""
-        used = self.done - self.began >= _AHEAD or self.run.finished is not None
+        used = self.done - self.began >= _AHEAD or self.run.outcome is not None
         if used and not self.residual() <= self.goal.tolerance:
-            better = self.residual() < self.residual_of(self.initial)
-            start = self.run.impulses if better else self.initial
+            better = self.residual() < self.residual_of(self.start)
+            start = self.run.impulses if better else self.start
             self._take("first", self.first, "admm went ahead on a tower", start)
             self.residual()
 
     def _judge_first(self) -> None:
         """Let the second method take over if the first crawls, gives up, or believes what is not true."""
-        fooled = self.fooled > _FOOLED or self.run.finished is not None
-        if not self.run.estimate <= _RUNAWAY * self.problem.scales.whole:
+        fooled = self.fooled > _FOOLED or self.run.outcome is not None
+        if not self.run.own_residual <= _DIVERGED_CHANGE * self.problem.scales.total:
             self._leave(f"{self.picked.name} ran away", np.zeros_like(self.impulses))
             return
         if not fooled and self.done - self.judged < self.solver.window:

@@ -1,86 +1,42 @@
-"""What a solver is: a small frozen object with options, and the run that it begins on a problem."""
+"""What a solver of contact problems is, and the iteration that it begins."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
+from abc import abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.kernel_clock import work_seconds
-from nonsmooth._support.options import choice, positive, whole
+from nonsmooth._support.options import choice
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration import goal as goals
+from nonsmooth.iteration import iteration as iterations
+from nonsmooth.iteration import solver as solvers
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.certificate import residual_of
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.siconos_error import siconos_error_of_blocks
-from nonsmooth.solvers.parts.first_sweeps import Dash
-from nonsmooth.solvers.status import Status
+from nonsmooth.solvers.parts.first_sweeps import FirstSweeps
+from nonsmooth.solvers.solution import Entry
 
 MEASURES = ("invariant", "both")
 """What must be within the tolerance: the certificate's residual, or that and Siconos' error."""
-
-
-class Run(ABC):
-    """One solver at work on one problem. The shared loop calls `advance` until it is enough.
-
-    A run keeps its answer in (blocks, 3) arrays. It judges itself by a cheap number of its own,
-    `estimate` (√J), and the loop looks at the true residual only when that number is small.
-    """
-
-    finished: Status | None = None
-    """Set by a run that cannot go on: SOLVED if it thinks so (the loop checks), or a failure."""
-    estimate: float = math.inf
-    step_length: float = math.nan
-    note: str = ""
-
-    def __init__(self, problem: ContactProblem, goal: Goal) -> None:
-        self.problem = problem
-        self.goal = goal
-        self._began = work_seconds()
-
-    @property
-    @abstractmethod
-    def impulses(self) -> Floats:
-        """The best answer so far, (blocks, 3)."""
-
-    @abstractmethod
-    def advance(self, count: int, stop: float) -> int:
-        """Do up to `count` iterations, fewer if `estimate` falls to `stop`; return how many were done."""
-
-    def refresh(self) -> None:
-        """Recompute what is carried along by increments; called when the run's own estimate was too kind."""
-        return None
-
-    def time_left(self) -> float:
-        """What is left of the time limit in s, for a solver inside this one; never quite nothing."""
-        return max(self.goal.time_limit - (work_seconds() - self._began), 1e-3)
-
-    def residual(self) -> float:
-        """True relative residual of the answer so far."""
-        return self.residual_of(self.impulses)
-
-    def residual_of(self, x: Floats) -> float:
-        """Relative residual of impulses (blocks, 3), recomputed from the problem, in the goal's measure."""
-        return self.goal.judge(self.problem, x, residual_of(self.problem, x))
+_DIVERGED_RESIDUAL = 1e8
+"""Residual, in multiples of the first one, above which an iteration has diverged."""
 
 
 @dataclass(frozen=True)
-class Goal:
-    """What a run is asked for: relative tolerance, iteration limit, time limit in s, recording, measure."""
+class Goal(goals.Goal):
+    """What an iteration on a contact problem is asked for: the tolerance is relative."""
 
-    tolerance: float = 1e-8
-    max_iterations: int | None = None
-    time_limit: float = math.inf
-    record: bool = False
     measure: str = "invariant"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         choice("solve", "measure", self.measure, MEASURES)
-        positive("solve", "tolerance", self.tolerance)
-        positive("solve", "time_limit", self.time_limit)
-        if self.max_iterations is not None:
-            whole("solve", "max_iterations", self.max_iterations)
 
     def judge(self, problem: ContactProblem, x: Floats, residual: float) -> float:
         """What is compared with the tolerance, for impulses (blocks, 3) whose invariant residual is known."""
@@ -90,26 +46,70 @@ class Goal:
         return math.nan if math.isnan(error) else max(residual, error)
 
 
+class Iteration(iterations.Iteration[ContactProblem]):
+    """One solver at work on one contact problem; its answer are impulses (blocks, 3).
+
+    `own_residual` and `step_length` are in √J and in the method's own unit.
+    """
+
+    look_every: ClassVar[int] = 50
+    stalls_after: ClassVar[float] = 10_000
+
+    goal: Goal
+    step_length: float = math.nan
+
+    def __init__(self, problem: ContactProblem, goal: Goal) -> None:
+        super().__init__(problem, goal)
+
+    @property
+    @abstractmethod
+    def impulses(self) -> Floats:
+        """The best answer so far, (blocks, 3)."""
+
+    @property
+    def answer(self) -> Floats:
+        """The impulses."""
+        return self.impulses
+
+    @property
+    def own_scale(self) -> float:
+        """The problem's scale in √J."""
+        return self.problem.scales.total
+
+    def residual(self) -> float:
+        """True relative residual of the answer so far."""
+        return self.residual_of(self.impulses)
+
+    def residual_of(self, x: Floats) -> float:
+        """Relative residual of impulses (blocks, 3), recomputed from the problem, in the goal's measure."""
+        return self.goal.judge(self.problem, x, residual_of(self.problem, x))
+
+    def verdict(self, residual: float, first: float) -> Status | None:
+        """DIVERGED where the residual has grown beyond all measure or is no number."""
+        if not residual <= _DIVERGED_RESIDUAL * max(1.0, first):
+            return Status.DIVERGED
+        return super().verdict(residual, first)
+
+    def entry(self, iteration: int, residual: float, time: float) -> Entry:
+        """Residual and step length, and the objective where every iteration is recorded."""
+        objective = math.nan
+        if self.goal.history:
+            x = self.impulses
+            objective = float(np.sum(x * (0.5 * self.problem.operator.apply(x) + self.problem.free_blocks)))
+        return Entry(iteration, residual, time, objective, self.step_length)
+
+
 @dataclass(frozen=True)
-class Solver(ABC):
+class Solver(solvers.Solver[ContactProblem, Goal, Iteration]):
     """A method with its options. Subclasses are frozen dataclasses whose fields are the options."""
 
-    name: ClassVar[str]
-    """The name in the registry and on the command line."""
-    summary: ClassVar[str]
-    """One line for lists."""
     laws: ClassVar[tuple[str, ...]] = ("coulomb", "relaxed")
     takes_joints: ClassVar[bool] = True
-    default_iterations: ClassVar[int] = 10_000
     in_one_call: ClassVar[bool] = False
     """True where the method cannot be stopped after each iteration: `advance` then runs to its end."""
 
-    @abstractmethod
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
-        """Start on a problem from impulses (blocks, 3)."""
-
-    def dash(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Dash | None:
-        """Try a small problem in one call, before a run is set up; None where the method cannot."""
+    def first_sweeps(self, problem: ContactProblem, start: Floats, goal: Goal) -> FirstSweeps | None:
+        """Try a small problem in one call, before an iteration is set up; None where the method cannot."""
         return None
 
     def check(self, problem: ContactProblem) -> None:
@@ -121,12 +121,6 @@ class Solver(ABC):
             )
         if problem.joint_rows and not self.takes_joints:
             raise UnsupportedError(f"{self.name} cannot take joint rows: use gauss-seidel, newton or apgd")
-
-    def on_threads(self, count: int) -> Solver:
-        """Return the same method on so many threads; itself where it has but one."""
-        if not any(option.name == "threads" for option in fields(self)):
-            return self
-        return replace(self, threads=count)  # type: ignore[call-arg]
 
     def _cure(self, problem: ContactProblem) -> str:
         if problem.law.name == "pyramid":

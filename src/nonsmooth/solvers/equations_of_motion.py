@@ -11,28 +11,19 @@ import scipy.sparse as sp
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, whole
-from nonsmooth.complementarity.base import Goal as PointGoal
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
-from nonsmooth.complementarity.status import Status as PointStatus
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration.goal import Goal as PointGoal
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.certificate import residual_of
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.base import Goal, Iteration, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.parts import path
-from nonsmooth.solvers.status import Status
 
-_STATUS = {
-    PointStatus.SOLVED: Status.SOLVED,
-    PointStatus.INFEASIBLE: Status.INFEASIBLE,
-    PointStatus.ITERATION_LIMIT: Status.ITERATION_LIMIT,
-    PointStatus.TIME_LIMIT: Status.TIME_LIMIT,
-    PointStatus.UNDEFINED: Status.DIVERGED,
-    PointStatus.FAILED: Status.FAILED,
-}
-"""How the end of a complementarity solver is told here; whatever is not named has stalled."""
-
+_IN_TERMS_OF_CONTACTS = {Status.STATIONARY: Status.STALLED, Status.UNDEFINED: Status.DIVERGED}
+"""Ends that only a complementarity problem has."""
 _RESCUES, _MOST_SWEEPS = 20, 5000
 """Dead ends that sweeps may lead out of, and most sweeps of one rescue."""
 _SWEEPS_AT_ONCE = 50
@@ -66,13 +57,13 @@ class EquationsOfMotion(Solver):
     sweeps: int = 0
     """Gauss-Seidel sweeps at the start and, doubled each time, at every dead end of our Newton's method; with
     30, heaps are solved many times faster. 0 is the complementarity solver alone, as in the report."""
-    largest: int = 20_000
+    max_unknowns: int = 20_000
     """Most unknowns that are accepted: one sparse factorisation takes seconds there."""
 
     def __post_init__(self) -> None:
         choice("EquationsOfMotion", "backend", self.backend, ("semismooth-newton", "path"))
         whole("EquationsOfMotion", "sweeps", self.sweeps)
-        whole("EquationsOfMotion", "largest", self.largest, 1)
+        whole("EquationsOfMotion", "max_unknowns", self.max_unknowns, 1)
 
     def check(self, problem: ContactProblem) -> None:
         """Raise where masses are not known, where the system is too large, or where PATH is missing."""
@@ -83,18 +74,18 @@ class EquationsOfMotion(Solver):
                 "Delassus matrix: use newton"
             )
         size = len(problem.momentum) + 2 * problem.layout.rows
-        if size > self.largest:
+        if size > self.max_unknowns:
             raise UnsupportedError(
-                f"eom would factorise a system of about {size} unknowns (largest={self.largest}): use "
-                "gauss-seidel, or raise largest and have patience"
+                f"eom would factorise a system of about {size} unknowns (max_unknowns={self.max_unknowns}): "
+                "use gauss-seidel, or raise max_unknowns; each factorisation then takes longer"
             )
         if self.backend == "path":
             path.require()
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        kind = _PathRun if self.backend == "path" else _NewtonRun
-        return kind(problem, initial, goal, self.sweeps)
+        kind = _PathIteration if self.backend == "path" else _NewtonIteration
+        return kind(problem, start, goal, self.sweeps)
 
 
 class MotionSystem:
@@ -108,7 +99,7 @@ class MotionSystem:
         self.problem = problem
         layout, cones = problem.layout, problem.cones
         mass = problem.mass_matrix()
-        self._scale = problem.scales.whole or 1.0
+        self._scale = problem.scales.total or 1.0
         self._coordinate = 1.0 / np.sqrt(mass.diagonal())
         self._weight = np.sqrt(cones.weight.ravel()[layout.slot])
         contact, component = np.divmod(layout.slot, 3)
@@ -228,14 +219,14 @@ class MotionSystem:
         return np.asarray(np.bincount(self._owner, values, minlength=len(self._rubbing)), dtype=float)
 
 
-class _MotionRun(Run):
+class _MotionIteration(Iteration):
     """A run on the system of a problem, and the sweeps before it."""
 
-    def __init__(self, problem: ContactProblem, initial: Floats, goal: Goal, sweeps: int) -> None:
+    def __init__(self, problem: ContactProblem, start: Floats, goal: Goal, sweeps: int) -> None:
         super().__init__(problem, goal)
-        self.initial = initial
-        if sweeps and not residual_of(problem, initial) <= goal.tolerance:
-            self.initial = self._swept(initial, sweeps)
+        self.start = start
+        if sweeps and not residual_of(problem, start) <= goal.tolerance:
+            self.start = self._swept(start, sweeps)
         self.system = MotionSystem(problem)
 
     def _swept(self, impulses: Floats, count: int) -> Floats:
@@ -250,17 +241,17 @@ class _MotionRun(Run):
         return self.time_left() <= _NO_TIME
 
 
-class _NewtonRun(_MotionRun):
+class _NewtonIteration(_MotionIteration):
     """Our semismooth Newton, one iteration at a time, judged by the contact problem's own residual."""
 
-    def __init__(self, problem: ContactProblem, initial: Floats, goal: Goal, sweeps: int) -> None:
-        super().__init__(problem, initial, goal, sweeps)
+    def __init__(self, problem: ContactProblem, start: Floats, goal: Goal, sweeps: int) -> None:
+        super().__init__(problem, start, goal, sweeps)
         self.sweeps = sweeps
         self.rescues = 0
         # with sweeps to lead out of dead ends, its own long ways out are not needed
         self.method = SemismoothNewton(proximal=False, restarts=0) if sweeps else SemismoothNewton()
-        self.best, self.best_residual = self.initial, self.residual_of(self.initial)
-        self._begin(self.initial)
+        self.best, self.best_residual = self.start, self.residual_of(self.start)
+        self._begin(self.start)
 
     def _begin(self, impulses: Floats) -> None:
         goal = PointGoal(self.goal.tolerance, self.goal.max_iterations, self.goal.time_limit)
@@ -272,16 +263,16 @@ class _NewtonRun(_MotionRun):
 
     def advance(self, count: int, stop: float) -> int:
         done = 0
-        while done < count and self.finished is None:
-            done += self.inner.advance(1)
+        while done < count and self.outcome is None:
+            done += self.inner.advance(1, 0.0)
             self._keep(self.system.impulses(self.inner.point))
             if self.best_residual <= self.goal.tolerance:
-                self.finished = Status.SOLVED
+                self.outcome = Status.SOLVED
             elif self._is_late():
-                self.finished = Status.TIME_LIMIT
-            elif self.inner.finished is not None:
-                self._rescue(self.inner.finished)
-        self.estimate = self.best_residual * self.problem.scales.whole
+                self.outcome = Status.TIME_LIMIT
+            elif self.inner.outcome is not None:
+                self._rescue(self.inner.outcome)
+        self.own_residual = self.best_residual * self.problem.scales.total
         notes = (f"{self.system.size} unknowns", self.inner.note, self.rescues and f"{self.rescues} rescues")
         self.note = "; ".join(str(note) for note in notes if note)
         return done
@@ -291,10 +282,10 @@ class _NewtonRun(_MotionRun):
         if residual < self.best_residual:
             self.best, self.best_residual = impulses, residual
 
-    def _rescue(self, ended: PointStatus) -> None:
+    def _rescue(self, ended: Status) -> None:
         """Sweep on from the best impulses and begin anew; stop where no sweeps are wanted, or too many."""
         if not self.sweeps or self.rescues >= _RESCUES:
-            self.finished = _STATUS.get(ended, Status.STALLED)
+            self.outcome = _IN_TERMS_OF_CONTACTS.get(ended, ended)
             return
         self.rescues += 1
         count = min(self.sweeps * 2**self.rescues, _MOST_SWEEPS)
@@ -302,12 +293,12 @@ class _NewtonRun(_MotionRun):
         self._begin(self.best)
 
 
-class _PathRun(_MotionRun):
+class _PathIteration(_MotionIteration):
     """PATH itself; it cannot be stopped between iterations."""
 
-    def __init__(self, problem: ContactProblem, initial: Floats, goal: Goal, sweeps: int) -> None:
-        super().__init__(problem, initial, goal, sweeps)
-        self.point = self.system.start(self.initial)
+    def __init__(self, problem: ContactProblem, start: Floats, goal: Goal, sweeps: int) -> None:
+        super().__init__(problem, start, goal, sweeps)
+        self.point = self.system.start(self.start)
 
     @property
     def impulses(self) -> Floats:
@@ -320,6 +311,6 @@ class _PathRun(_MotionRun):
             system.linear, system.constant, system.products, system.mcp.lower, system.mcp.upper, self.point,
             max(0.01 * self.goal.tolerance, 1e-14), limit, self.time_left(),
         )  # fmt: skip
-        self.point, self.finished, self.note = answer.point, answer.status, f"PATH: {answer.message}"
-        self.estimate = 0.0 if math.isfinite(float(np.abs(answer.point).max(initial=0.0))) else math.nan
+        self.point, self.outcome, self.note = answer.point, answer.status, f"PATH: {answer.message}"
+        self.own_residual = 0.0 if math.isfinite(float(np.abs(answer.point).max(initial=0.0))) else math.nan
         return max(answer.iterations, 1)

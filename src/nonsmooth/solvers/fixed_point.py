@@ -9,11 +9,11 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import positive, whole
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.base import Goal, Iteration, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.solve import run_to_goal
-from nonsmooth.solvers.status import Status
 
 _DEPENDENT = 1e-8
 """Changes of s that are a combination of the others to this part are left out."""
@@ -55,24 +55,24 @@ class FixedPoint(Solver):
         super().check(problem)
         self.inner.check(problem.with_law("relaxed"))
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        return _FixedPointRun(self, problem, initial, goal)
+        return _FixedPointIteration(self, problem, start, goal)
 
 
-class _FixedPointRun(Run):
-    def __init__(self, solver: FixedPoint, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+class _FixedPointIteration(Iteration):
+    def __init__(self, solver: FixedPoint, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
         self.solver = solver
-        self.x = initial
+        self.x = start
         self.relaxed = problem.with_law("relaxed")
         self.inner_iterations = 0
         self.s: Floats | None = None
         self.tried: list[tuple[Floats, Floats]] = []
         self.is_slow = False
         self.step_length = 1.0
-        self.last = self.residual_of(initial)
-        self.best, self.best_x, self.unimproved = self.last, initial, 0
+        self.last = self.residual_of(start)
+        self.best, self.best_x, self.unimproved = self.last, start, 0
 
     @property
     def impulses(self) -> Floats:
@@ -91,7 +91,7 @@ class _FixedPointRun(Run):
         self.inner_iterations += inner.statistics.iterations
         self.note = f"{self.inner_iterations} iterations of {self.solver.inner.name} inside"
         if inner.status in (Status.DIVERGED, Status.FAILED, Status.INFEASIBLE):
-            self.finished = inner.status
+            self.outcome = inner.status
             self.note += f"; the last one ended: {inner.status}"
             return 1
         self.x = layout.pad(np.concatenate([inner.impulses, inner.joint_impulses]))
@@ -115,9 +115,9 @@ class _FixedPointRun(Run):
         self.step_length = (
             self.step_length * self.solver.damping if grown else min(1.0, 1.2 * self.step_length)
         )
-        self.estimate = self.last * self.problem.scales.whole
+        self.own_residual = self.last * self.problem.scales.total
         self.unimproved = 0 if self.last < 0.9 * self.best else self.unimproved + 1
         if self.last < self.best:
             self.best, self.best_x = self.last, self.x
         if self.unimproved > 100:
-            self.finished = Status.STALLED
+            self.outcome = Status.STALLED

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import OptionError, UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import operator as operator_kernels
-from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.base import Goal, Iteration, Solver
 from nonsmooth.solvers.kernels import gauss_seidel as kernels
 from nonsmooth.solvers.kernels.gauss_seidel import Point
 from nonsmooth.solvers.kernels.joint_block import JointBlock
-from nonsmooth.solvers.parts.coloured import ColouredRun
+from nonsmooth.solvers.parts.coloured import ColouredIteration
 from nonsmooth.solvers.parts.joint_block import MOST_ALONE, joint_block
 from nonsmooth.solvers.parts.local_blocks import local_blocks
-from nonsmooth.solvers.status import Status
 
 _ACCELERATIONS = ("none", "nesterov", "nncg")
 _ORDERS = ("automatic", "natural", "symmetric", "coloured")
@@ -72,12 +72,12 @@ class GaussSeidel(Solver):
         positive("GaussSeidel", "restart_growth", self.restart_growth)
         whole("GaussSeidel", "threads", self.threads, 1)
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
         if self._colours(problem):
-            return ColouredRun(self, problem, initial, goal)
+            return ColouredIteration(self, problem, start, goal)
         kinds = {"none": _Plain, "nesterov": _Nesterov, "nncg": _Conjugate}
-        return kinds[self.acceleration](self, problem, initial, goal)
+        return kinds[self.acceleration](self, problem, start, goal)
 
     def parts(
         self, problem: ContactProblem, form: operator_kernels.Factored | operator_kernels.BlockSparse
@@ -106,10 +106,10 @@ class GaussSeidel(Solver):
         return self.order == "coloured" or (possible and worth)
 
 
-class _Plain(Run):
+class _Plain(Iteration):
     """Sweeps without acceleration; also the state that the accelerated runs share."""
 
-    def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+    def __init__(self, solver: GaussSeidel, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
         operator = problem.operator
         self.form = operator.block_sparse if solver.form == "block-sparse" else operator.kernel_form
@@ -124,7 +124,7 @@ class _Plain(Run):
             self.form, problem.cones, local_blocks(problem, visited), problem.free_blocks, visited, joints,
             solver.relaxation, solver.order == "symmetric",
         )  # fmt: skip
-        self.point = self._at(initial)
+        self.point = self._at(start)
         self.swept = 0
 
     def _at(self, x: Floats) -> Point:
@@ -143,11 +143,11 @@ class _Plain(Run):
         return self.point.x
 
     def advance(self, count: int, stop: float) -> int:
-        done, self.estimate = self._sweeps(count, stop)
-        self.step_length = self.estimate
+        done, self.own_residual = self._sweeps(count, stop)
+        self.step_length = self.own_residual
         self.swept += done
         if len(self.equations.visited) == 0 and self.swept >= MOST_ALONE:
-            self.finished = Status.STALLED
+            self.outcome = Status.STALLED
         return done
 
     def _sweeps(self, count: int, stop: float) -> tuple[int, float]:
@@ -158,23 +158,23 @@ class _Plain(Run):
 class _Accelerated(_Plain):
     """A run whose answer is not the point where the next sweep starts."""
 
-    def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
-        super().__init__(solver, problem, initial, goal)
-        self.answer = Point(self.point.x.copy(), self.point.w.copy())
+    def __init__(self, solver: GaussSeidel, problem: ContactProblem, start: Floats, goal: Goal) -> None:
+        super().__init__(solver, problem, start, goal)
+        self.reached = Point(self.point.x.copy(), self.point.w.copy())
 
     def refresh(self) -> None:
         """Recompute w of both points."""
         super().refresh()
-        self.answer = self._at(self.answer.x)
+        self.reached = self._at(self.reached.x)
 
     @property
     def impulses(self) -> Floats:
-        return self.answer.x
+        return self.reached.x
 
 
 class _Nesterov(_Accelerated):
-    def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
-        super().__init__(solver, problem, initial, goal)
+    def __init__(self, solver: GaussSeidel, problem: ContactProblem, start: Floats, goal: Goal) -> None:
+        super().__init__(solver, problem, start, goal)
         self.momentum = np.array([1.0, math.inf])
         self.known: float | None = None
 
@@ -183,13 +183,13 @@ class _Nesterov(_Accelerated):
         growth = self.solver.restart_growth
         if joints is not None:
             done, change = kernels.nesterov_sweeps(
-                self.equations, self.point, self.answer, self.momentum, growth, count, stop
+                self.equations, self.point, self.reached, self.momentum, growth, count, stop
             )
             return int(done), float(change)
         scales = self.problem.scales
         done, change, residual = kernels.judged_nesterov_sweeps(
-            form, *cones, *local, q, visited, relaxation, symmetric, scales.island, scales.of_island,
-            *self.point, *self.answer, self.momentum, growth, count, stop,
+            form, *cones, *local, q, visited, relaxation, symmetric, scales.island, scales.per_island,
+            *self.point, *self.reached, self.momentum, growth, count, stop,
         )  # fmt: skip
         if self.problem.operator.applies_by_kernel:
             self.known = residual
@@ -199,12 +199,12 @@ class _Nesterov(_Accelerated):
         """True relative residual; the kernel has it from the end of its sweeps."""
         if self.known is None:
             return super().residual()
-        return self.goal.judge(self.problem, self.answer.x, self.known)
+        return self.goal.judge(self.problem, self.reached.x, self.known)
 
 
 class _Conjugate(_Accelerated):
-    def __init__(self, solver: GaussSeidel, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
-        super().__init__(solver, problem, initial, goal)
+    def __init__(self, solver: GaussSeidel, problem: ContactProblem, start: Floats, goal: Goal) -> None:
+        super().__init__(solver, problem, start, goal)
         x, w = self.point
         self.direction = Point(np.zeros_like(x), np.zeros_like(w))
         self.before = Point(np.empty_like(x), np.empty_like(w))
@@ -212,6 +212,6 @@ class _Conjugate(_Accelerated):
 
     def _sweeps(self, count: int, stop: float) -> tuple[int, float]:
         done, change = kernels.nncg_sweeps(
-            self.equations, self.point, self.answer, self.direction, self.before, self.energy, count, stop
+            self.equations, self.point, self.reached, self.direction, self.before, self.energy, count, stop
         )
         return int(done), float(change)

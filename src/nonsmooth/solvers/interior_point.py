@@ -13,7 +13,7 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, whole
 from nonsmooth.errors import MissingSolverError, UnsupportedError
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.base import Goal, Iteration, Solver
 from nonsmooth.solvers.newton import Newton
 from nonsmooth.solvers.parts import conic_backends as backends
 from nonsmooth.solvers.solve import run_to_goal
@@ -70,16 +70,16 @@ class InteriorPoint(Solver):
             return "use FixedPoint(inner=InteriorPoint()), or problem.with_law('relaxed')"
         return super()._cure(problem)
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
-        """Start on a problem; an interior-point method has no use for the initial impulses."""
-        return _InteriorPointRun(self, problem, initial, goal)
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
+        """Start on a problem; an interior-point method has no use for the start."""
+        return _InteriorPointIteration(self, problem, start, goal)
 
 
-class _InteriorPointRun(Run):
-    def __init__(self, solver: InteriorPoint, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+class _InteriorPointIteration(Iteration):
+    def __init__(self, solver: InteriorPoint, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
         self.solver = solver
-        self.x = initial
+        self.x = start
 
     @property
     def impulses(self) -> Floats:
@@ -89,18 +89,18 @@ class _InteriorPointRun(Run):
         build = dual_program if self.solver.form == "dual" else primal_program
         program, read_impulses = build(self.problem)
         # the packages' thresholds are absolute: numbers of size one make them relative
-        scale = self.problem.scales.whole
+        scale = self.problem.scales.total
         program = replace(program, linear=program.linear / scale, right=program.right / scale)
         run = backends.clarabel if self.solver.backend == "clarabel" else backends.mosek
         limit = self.goal.max_iterations or self.solver.default_iterations
         # a duality gap ε leaves impulses wrong by √ε, so the gap must be the square of what is wanted
         answer = run(program, (0.1 * self.goal.tolerance) ** 2, limit, self.time_left())
         self.note = f"{self.solver.backend}, {self.solver.form} form: {answer.message}"
-        self.finished = answer.status
+        self.outcome = answer.status
         if answer.variables is not None:
             self.x = scale * read_impulses(answer)
-            self.estimate = 0.0
-            small = self.problem.layout.blocks <= Newton().largest
+            self.own_residual = 0.0
+            small = self.problem.layout.blocks <= Newton().max_blocks
             steps = min(self.solver.polish, count - answer.iterations)
             if steps > 0 and small and self.residual() > self.goal.tolerance:
                 return int(answer.iterations) + self._polish(steps)

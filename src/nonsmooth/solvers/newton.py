@@ -11,11 +11,11 @@ import numpy as np
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.base import Goal, Iteration, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.parts.semismooth import FORMULATIONS, Equations
-from nonsmooth.solvers.status import Status
 
 _SHORTEST = 1e-2
 """Step length below which a direction counts as useless: sweeps get further for the same work."""
@@ -47,14 +47,14 @@ class Newton(Solver):
     """Gauss-Seidel sweeps in place of a Newton step that finds no decrease; doubled each time."""
     regularisation: float = 1e-2
     """α relative to the size of F (no unit: the equations are weighted)."""
-    largest: int = 5000
+    max_blocks: int = 5000
     """Most contacts and joint blocks that are accepted: one sparse factorisation takes seconds there."""
 
     def __post_init__(self) -> None:
         choice("Newton", "formulation", self.formulation, tuple(FORMULATIONS))
         whole("Newton", "warm_sweeps", self.warm_sweeps)
         whole("Newton", "rescue_sweeps", self.rescue_sweeps, 1)
-        whole("Newton", "largest", self.largest, 1)
+        whole("Newton", "max_blocks", self.max_blocks, 1)
         positive("Newton", "regularisation", self.regularisation)
 
     def check(self, problem: ContactProblem) -> None:
@@ -64,25 +64,25 @@ class Newton(Solver):
             raise UnsupportedError(
                 "Newton(formulation='alart-curnier') is for the exact law: use 'natural-map' for relaxed"
             )
-        if problem.layout.blocks > self.largest:
+        if problem.layout.blocks > self.max_blocks:
             raise UnsupportedError(
-                f"newton would factorise {problem.layout.blocks} blocks (largest={self.largest}): "
-                "use gauss-seidel, or raise largest and have patience"
+                f"newton would factorise {problem.layout.blocks} blocks (max_blocks={self.max_blocks}): "
+                "use gauss-seidel, or raise max_blocks; each factorisation then takes longer"
             )
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        return _NewtonRun(self, problem, initial, goal)
+        return _NewtonIteration(self, problem, start, goal)
 
 
-class _NewtonRun(Run):
-    def __init__(self, solver: Newton, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+class _NewtonIteration(Iteration):
+    def __init__(self, solver: Newton, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
         self.solver = solver
         self.equations = Equations(problem, solver.formulation, np.arange(problem.layout.blocks))
         self.root = self.equations.root
-        self.x = initial / self.root
-        self.best, self.best_residual = initial, self.residual_of(initial)
+        self.x = start / self.root
+        self.best, self.best_residual = start, self.residual_of(start)
         if math.isnan(self.best_residual):
             self.best_residual = math.inf
         self.recent: list[float] = []
@@ -111,7 +111,7 @@ class _NewtonRun(Run):
             return False
         self.recent = [*self.recent[-4:], merit]
         size = math.sqrt(2.0 * merit)
-        scale = self.problem.scales.whole
+        scale = self.problem.scales.total
         direction = self.equations.step(
             self.solver.regularisation * math.sqrt(min(1.0, size / scale)) + _LEAST_REGULARISATION
         )
@@ -139,8 +139,8 @@ class _NewtonRun(Run):
     def _keep(self) -> None:
         impulses = self.root * self.x
         residual = self.residual_of(impulses)
-        self.estimate = residual * self.problem.scales.whole
+        self.own_residual = residual * self.problem.scales.total
         if residual < self.best_residual:
             self.best, self.best_residual = impulses, residual
         if residual <= self.goal.tolerance:
-            self.finished = Status.SOLVED
+            self.outcome = Status.SOLVED

@@ -12,16 +12,16 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import operator as operator_kernels
-from nonsmooth.solvers.base import Goal, Run
+from nonsmooth.solvers.base import Goal, Iteration
 from nonsmooth.solvers.kernels import projection as kernels
-from nonsmooth.solvers.parts.relaxation_factors import FactorSolver
+from nonsmooth.solvers.parts.relaxation_factors import RelaxationSolver
 
 _SHRINK, _GROW, _WINDOW = 0.7, 1.1, 20
 """How the adaptive strategy changes its factor, and after how many iterations it looks."""
 
 
 @dataclass(frozen=True)
-class _Prox(FactorSolver):
+class _Prox(RelaxationSolver):
     """What JORProx and SORProx share: the strategies, of which "adaptive" starts as "diagonal" and shrinks
     all factors while the iteration grows."""
 
@@ -42,9 +42,9 @@ class JORProx(_Prox):
     name: ClassVar[str] = "jor-prox"
     summary: ClassVar[str] = "Jacobi relaxation with projection (Studer and Glocker)"
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        return _JORRun(self, problem, initial, goal)
+        return _JORIteration(self, problem, start, goal)
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,16 @@ class SORProx(_Prox):
         super().__post_init__()
         choice("SORProx", "order", self.order, ("contact", "normals-first"))
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        return _SORRun(self, problem, initial, goal)
+        return _SORIteration(self, problem, start, goal)
 
 
-class _ProxRun(Run):
-    def __init__(self, solver: _Prox, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+class _ProxIteration(Iteration):
+    def __init__(self, solver: _Prox, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
         self.r = solver.factors(problem)
-        self.x = initial.copy()
+        self.x = start.copy()
         self.u = np.zeros_like(self.x)
         self.w = problem.operator.work()
         self.adaptive = solver.strategy == "adaptive" and solver.r is None
@@ -83,44 +83,44 @@ class _ProxRun(Run):
 
     def advance(self, count: int, stop: float) -> int:
         if not self.adaptive:
-            done, self.estimate = self._iterate(self.r, count, stop)
-            self.step_length = self.estimate
+            done, self.own_residual = self._iterate(self.r, count, stop)
+            self.step_length = self.own_residual
             return done
         done = 0
         while done < count:
             _, change = self._iterate(self.factor * self.r, 1, 0.0)
             done += 1
-            self.estimate = change / self.factor  # smaller factors must not look like convergence
-            if self.estimate <= stop:
+            self.own_residual = change / self.factor  # smaller factors must not look like convergence
+            if self.own_residual <= stop:
                 break
             self.since += 1
-            self.reference = self.reference or self.estimate
-            if self.since == _WINDOW or self.estimate > 2.0 * self.reference:
+            self.reference = self.reference or self.own_residual
+            if self.since == _WINDOW or self.own_residual > 2.0 * self.reference:
                 self._adapt()
         self.step_length = self.factor
         return done
 
     def _adapt(self) -> None:
         """Shrink all factors if the iterates changed as much as a window ago, else let them grow again."""
-        shrinking = self.estimate < (1.0 - 1e-9) * self.reference  # a plain oscillation does not shrink
+        shrinking = self.own_residual < (1.0 - 1e-9) * self.reference  # a plain oscillation does not shrink
         self.factor = min(1.0, self.factor * _GROW) if shrinking else self.factor * _SHRINK
-        self.reference, self.since = self.estimate, 0
+        self.reference, self.since = self.own_residual, 0
 
     @abstractmethod
     def _iterate(self, r: Floats, count: int, stop: float) -> tuple[int, float]:
         """Do up to `count` iterations with the factors r; return how many, and the last change in √J."""
 
 
-class _JORRun(_ProxRun):
+class _JORIteration(_ProxIteration):
     def _iterate(self, r: Floats, count: int, stop: float) -> tuple[int, float]:
         form, cones, q = self.problem.operator.kernel_form, self.problem.cones, self.problem.free_blocks
         done, change = kernels.jor_prox(form, cones, q, r, self.x, self.u, self.w, count, stop)
         return int(done), float(change)
 
 
-class _SORRun(_ProxRun):
-    def __init__(self, solver: SORProx, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
-        super().__init__(solver, problem, initial, goal)
+class _SORIteration(_ProxIteration):
+    def __init__(self, solver: SORProx, problem: ContactProblem, start: Floats, goal: Goal) -> None:
+        super().__init__(solver, problem, start, goal)
         self.refresh()
         constraints = np.arange(2 * problem.layout.blocks, dtype=np.int64)
         if solver.order == "normals-first":

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import positive, whole
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import residuals as residual_kernels
-from nonsmooth.solvers.base import Goal, Run, Solver
+from nonsmooth.solvers.base import Goal, Iteration, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.parts.semismooth import Equations
-from nonsmooth.solvers.status import Status
 
 _ENOUGH = 0.3
 """|F| of a proximal point, in parts of the residual at its centre, at which it counts as found."""
@@ -69,7 +69,7 @@ class Proximal(Solver):
     patience: int = 100
     """Newton steps in one island after which it is started anew: from zero, later from more and more sweeps.
     Zero and all later starts get ten times as many."""
-    largest: int = 5000
+    max_blocks: int = 5000
     """Most contacts and joint blocks that are accepted: one sparse factorisation takes seconds there."""
 
     def __post_init__(self) -> None:
@@ -77,29 +77,29 @@ class Proximal(Solver):
         positive("Proximal", "radius", self.radius)
         whole("Proximal", "newton_steps", self.newton_steps, 1)
         whole("Proximal", "patience", self.patience, 1)
-        whole("Proximal", "largest", self.largest, 1)
+        whole("Proximal", "max_blocks", self.max_blocks, 1)
 
     def check(self, problem: ContactProblem) -> None:
         """Raise where a factorisation would take too long."""
         super().check(problem)
-        if problem.layout.blocks > self.largest:
+        if problem.layout.blocks > self.max_blocks:
             raise UnsupportedError(
-                f"proximal would factorise {problem.layout.blocks} blocks (largest={self.largest}): "
-                "use gauss-seidel, or raise largest and have patience"
+                f"proximal would factorise {problem.layout.blocks} blocks (max_blocks={self.max_blocks}): "
+                "use gauss-seidel, or raise max_blocks; each factorisation then takes longer"
             )
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        return _ProximalRun(self, problem, initial, goal)
+        return _ProximalIteration(self, problem, start, goal)
 
 
-class _ProximalRun(Run):
+class _ProximalIteration(Iteration):
     """One island after the other, small ones first; an iteration is one Newton step."""
 
-    def __init__(self, solver: Proximal, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+    def __init__(self, solver: Proximal, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
         self.solver = solver
-        self.best = initial.copy()
+        self.best = start.copy()
         if solver.warm_sweeps and self.residual() > goal.tolerance:
             swept = self._swept(solver.warm_sweeps)
             self.best = swept if np.isfinite(swept).all() else self.best
@@ -112,12 +112,12 @@ class _ProximalRun(Run):
         return self.best
 
     def advance(self, count: int, stop: float) -> int:
-        enough, self.estimate = stop / self.problem.scales.whole, math.inf
+        enough, self.own_residual = stop / self.problem.scales.total, math.inf
         if self.island is None:
             self.island = self._next_island(enough)
         if self.island is None:
-            self.estimate = 0.0  # as far as islands can tell; the loop looks at the residual
-            self.finished = Status.STALLED if enough < _ROUNDING else None  # and may ask for more
+            self.own_residual = 0.0  # as far as islands can tell; the loop looks at the residual
+            self.outcome = Status.STALLED if enough < _ROUNDING else None  # and may ask for more
             return 1
         island = self.island
         points, residual = island.points, island.best_residual
@@ -132,7 +132,7 @@ class _ProximalRun(Run):
         if island.best_residual <= enough:
             self.island = None
             if not self.waiting:
-                self.estimate = island.best_residual * self.problem.scales.whole
+                self.own_residual = island.best_residual * self.problem.scales.total
         return 1
 
     def _unsolved(self, enough: float) -> list[NDArray[np.int64]]:
@@ -142,9 +142,8 @@ class _ProximalRun(Run):
         residual_kernels.squared_residuals(problem.cones, self.best, u, squares)
         order = np.argsort(scales.island, kind="stable")
         islands = np.split(order, np.flatnonzero(np.diff(scales.island[order])) + 1)
-        bad = [
-            blocks for blocks in islands if squares[blocks].sum() > (enough * scales.of_block[blocks[0]]) ** 2
-        ]
+        scale = scales.per_block
+        bad = [blocks for blocks in islands if squares[blocks].sum() > (enough * scale[blocks[0]]) ** 2]
         return sorted(bad, key=len, reverse=True)
 
     def _next_island(self, enough: float) -> Island | None:
@@ -155,7 +154,7 @@ class _ProximalRun(Run):
         blocks = self.waiting.pop()
         formulation = "alart-curnier" if self.problem.law.exact else "natural-map"
         equations = Equations(self.problem, formulation, blocks)
-        return Island(self.solver, equations, self.problem.scales.of_block[blocks[0]], self.best[blocks])
+        return Island(self.solver, equations, self.problem.scales.per_block[blocks[0]], self.best[blocks])
 
     def _new_start(self, island: Island) -> Floats:
         """Zero impulses, from which proximal points keep impulses small; from the second time on, sweeps."""

@@ -1,14 +1,12 @@
-"""`solve`: one call for every method, and the one loop that all of them run in.
+"""`solve`: one call for every method; what of the shared loop is particular to contact problems.
 
-The loop owns the iteration limit, the time limit, the guard against numbers that are not finite, the
-history and the status. A run is called solved only when the residual, recomputed from the problem,
-is within the tolerance.
+Zero impulses are returned at once where nothing approaches, a small problem is swept before an iteration
+is set up, contradicting joints are told from other failures, and the momentum balance must close.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -16,24 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth.errors import OptionError, ProblemError
+from nonsmooth.iteration.loop import Clock, Ended, Loop
+from nonsmooth.iteration.solution import SolveError
+from nonsmooth.iteration.solver import check_arguments
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.momentum import balance_is_certain, momentum_error
 from nonsmooth.solvers.analysis.contradicting_joints import joints_contradict
-from nonsmooth.solvers.base import Goal, Run, Solver
-from nonsmooth.solvers.solution import History, Solution, SolveError, Statistics
-from nonsmooth.solvers.status import Status
+from nonsmooth.solvers.base import Goal, Iteration, Solver
+from nonsmooth.solvers.solution import Entry, History, Solution, Statistics
 
-_STALL_ITERATIONS = 10_000
-"""Iterations without a smaller residual after which a run counts as stalled."""
-_RUNAWAY = 1e8
-"""Residual, in multiples of the first one, above which a run counts as diverged."""
-_CHUNK_BLOCKS = 1_000_000
-"""Visits of blocks in one call of a run, some 20 ms, so that neither Python nor waking threads counts."""
-_DASHED = "picked gauss-seidel: so small a problem is swept in one call"
-_LOOK_EVERY = 50
-"""Iterations after which the true residual is looked at, whatever the method's own estimate says."""
+_BLOCKS_AT_ONCE = 1_000_000
+"""Visits of blocks in one call of `advance`, some 20 ms, so that neither Python nor waking threads count."""
 
 
 def solve(
@@ -43,8 +36,8 @@ def solve(
     tolerance: float = 1e-8,
     max_iterations: int | None = None,
     time_limit: float = math.inf,
-    initial: Solution | ArrayLike | None = None,
-    record: bool = False,
+    start: Solution | ArrayLike | None = None,
+    history: bool = False,
     throw: bool = True,
     measure: str = "invariant",
 ) -> Solution:
@@ -56,8 +49,8 @@ def solve(
         tolerance: wanted relative residual of the certificate (no unit).
         max_iterations: iteration limit; each method has its own default.
         time_limit: in s.
-        initial: warm start: a `Solution`, or impulses (contacts, then joint rows) in N·s.
-        record: keep residual, objective, step length and time of every iteration (slower). The residual is
+        start: warm start: a `Solution`, or impulses (contacts, then joint rows) in N·s.
+        history: keep residual, objective, step length and time of every iteration (slower). The residual is
             then looked at after every iteration, so that a run may end a few iterations earlier.
         throw: raise `SolveError` if the tolerance was not reached; if False, return what was found.
         measure: what must be within the tolerance: "invariant", the certificate's residual, which no unit
@@ -68,13 +61,13 @@ def solve(
     """
     if solver is None:
         solver = _default()
-    _check_arguments(problem, solver)
-    goal = Goal(tolerance, max_iterations, time_limit, record, measure)
+    example = "ns.solvers.Newton(), or ns.solvers.by_name('newton')"
+    check_arguments(problem, ContactProblem, "a ContactProblem", solver, Solver, example)
+    goal = Goal(tolerance, max_iterations, time_limit, history, measure)
     solver.check(problem)
     if measure == "both" and not (problem.law.exact and problem.law.sides == 0):
         raise OptionError(f"measure='both' goes with Coulomb's law, and this problem is {problem.law}")
-    start = _start(problem, initial)
-    solution = run_to_goal(problem, solver, start, goal)
+    solution = run_to_goal(problem, solver, _start(problem, start), goal)
     if throw and solution.status is not Status.SOLVED:
         raise SolveError(solution)
     return solution
@@ -87,149 +80,80 @@ def _default() -> Solver:
     return Auto()
 
 
-def _check_arguments(problem: object, solver: object) -> None:
-    if not isinstance(problem, ContactProblem):
-        raise OptionError(f"problem is a {type(problem).__name__}: give a ContactProblem")
-    if isinstance(solver, type) and issubclass(solver, Solver):
-        raise OptionError(f"solver is the class {solver.__name__}: give an object, {solver.__name__}()")
-    if not isinstance(solver, Solver):
-        raise OptionError(
-            f"solver is {solver!r}: give a solver object such as ns.solvers.Newton(), "
-            "or ns.solvers.by_name('newton')"
-        )
-
-
 def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Goal) -> Solution:
     """Run a solver in the shared loop and judge what it found."""
-    clock = _Clock()
-    limit = solver.default_iterations if goal.max_iterations is None else goal.max_iterations
-    history: list[tuple[float, ...]] = []
-    if problem.scales.idle == 0.0 and (not start.any() or problem.scales.whole == 0.0):
+    clock = Clock()
+    limit = solver.iteration_limit(goal)
+    if _nothing_approaches(problem, start):
         note = "nothing approaches: zero impulses are the solution"
-        history.append((0.0, 0.0, 0.0, math.nan, clock.elapsed()))
-        return _conclude(problem, Status.SOLVED, np.zeros_like(start), solver, 0, clock, history, note, goal)
+        ended = Ended(Status.SOLVED, np.zeros_like(start), 0, (Entry(0, 0.0, clock.elapsed(), 0.0),))
+        return _conclude(problem, solver, goal, clock, ended, note)
+    start = _zero_where_that_is_the_answer(problem, start)
+    entries: tuple[Entry, ...] = ()
+    sweeps = None if goal.history else solver.first_sweeps(problem, start, goal)
     done = 0
-    if problem.scales.idle == 0.0 or not problem.scales.of_island.all():
-        start = np.where(problem.scales.of_block[:, None] == 0.0, 0.0, start)  # zero is the answer there
-    dash = None if goal.record else solver.dash(problem, start, goal)
-    if dash is not None:
-        history.append((dash.sweeps, dash.residual, math.nan, math.nan, clock.elapsed()))
-        if dash.residual <= goal.tolerance:
-            return _conclude(
-                problem, Status.SOLVED, dash.impulses, solver, dash.sweeps, clock, history, _DASHED, goal
-            )
-        if math.isfinite(dash.residual):
-            start, done = dash.impulses, dash.sweeps
-    run = solver.begin(problem, start, goal)
-    chunk = 1 if goal.record else max(1, min(_CHUNK_BLOCKS // problem.layout.blocks, _LOOK_EVERY))
-    if solver.in_one_call:
-        chunk = limit
-    looked = improved = done
-    slack = 1.0
-    residual = best = run.residual()
-    best = math.inf if math.isnan(best) else best
-    answer, runaway = run.impulses.copy(), _RUNAWAY * max(1.0, residual)
-    status = Status.SOLVED if residual <= goal.tolerance else None
-    history.append(_entry(run, done, residual, clock, goal.record))
-    while status is None:
-        if done >= limit:
-            status = Status.ITERATION_LIMIT
-            break
-        if clock.elapsed() >= goal.time_limit:
-            status = Status.TIME_LIMIT
-            break
-        stop = slack * goal.tolerance * problem.scales.whole
-        done += run.advance(min(chunk, limit - done), stop)
-        if not (goal.record or run.estimate <= stop or run.finished or done - looked >= _LOOK_EVERY):
-            if math.isnan(run.estimate):
-                status = Status.DIVERGED
-            continue
-        looked = done
-        residual = run.residual()
-        history.append(_entry(run, done, residual, clock, goal.record))
-        if not residual <= runaway:
-            status = Status.DIVERGED
-        elif residual <= goal.tolerance:
-            status = Status.SOLVED
-        elif run.finished is not None:
-            status = Status.STALLED if run.finished is Status.SOLVED else run.finished
-        elif run.estimate <= stop:
-            slack *= 0.5 * min(1.0, goal.tolerance / residual)  # the estimate was too kind: ask it for more
-            run.refresh()
-        if residual < best:
-            best, improved, answer = residual, done, run.impulses.copy()
-        if status is None and done - improved >= _STALL_ITERATIONS:
-            status = Status.STALLED
-    if done > looked:  # a limit came between two looks
-        residual = run.residual()
-        history.append(_entry(run, done, residual, clock, goal.record))
-        if residual < best:
-            answer = run.impulses
-        if residual <= goal.tolerance:
-            status = Status.SOLVED
-    if status is not Status.SOLVED and joints_contradict(problem):
-        status = Status.INFEASIBLE
-    return _conclude(problem, status, answer, solver, done, clock, history, run.note, goal)
+    if sweeps is not None:
+        entries = (Entry(sweeps.done, sweeps.residual, clock.elapsed()),)
+        if sweeps.residual <= goal.tolerance:
+            ended = Ended(Status.SOLVED, sweeps.impulses, sweeps.done, entries)
+            return _conclude(problem, solver, goal, clock, ended, sweeps.note)
+        if math.isfinite(sweeps.residual):
+            start, done = sweeps.impulses, sweeps.done
+    work = solver.begin(problem, start, goal)
+    at_once = limit if solver.in_one_call else _iterations_at_once(problem, goal)
+    ended = Loop(work, limit, clock, at_once, done, entries).run()
+    if ended.status is not Status.SOLVED and joints_contradict(problem):
+        ended = ended._replace(status=Status.INFEASIBLE)
+    return _conclude(problem, solver, goal, clock, ended, work.note)
 
 
-class _Clock:
-    """Wall time since the start, less what was spent on recording and on making kernels ready."""
-
-    def __init__(self) -> None:
-        self._start = work_seconds()
-
-    def elapsed(self) -> float:
-        return work_seconds() - self._start
-
-    def forget_since(self, moment: float) -> None:
-        self._start += work_seconds() - moment
+def _nothing_approaches(problem: ContactProblem, start: Floats) -> bool:
+    """Tell whether zero impulses are the solution and nothing else was given to begin with."""
+    scales = problem.scales
+    return scales.zero_impulse_residual == 0.0 and (not start.any() or scales.total == 0.0)
 
 
-def _entry(run: Run, done: int, residual: float, clock: _Clock, record: bool) -> tuple[float, ...]:
-    elapsed = clock.elapsed()
-    moment = work_seconds()
-    objective = math.nan
-    if record:
-        x = run.impulses
-        objective = float(np.sum(x * (0.5 * run.problem.operator.apply(x) + run.problem.free_blocks)))
-        clock.forget_since(moment)
-    return (done, residual, objective, run.step_length, elapsed)
+def _zero_where_that_is_the_answer(problem: ContactProblem, start: Floats) -> Floats:
+    """The start without impulses in islands where nothing approaches."""
+    scales = problem.scales
+    if scales.zero_impulse_residual == 0.0 or not scales.per_island.all():
+        return np.where(scales.per_block[:, None] == 0.0, 0.0, start)
+    return start
+
+
+def _iterations_at_once(problem: ContactProblem, goal: Goal) -> int:
+    """Iterations in one call of a method that can be stopped after each."""
+    if goal.history:
+        return 1
+    return max(1, min(_BLOCKS_AT_ONCE // problem.layout.blocks, Iteration.look_every))
 
 
 def _conclude(
-    problem: ContactProblem,
-    status: Status,
-    impulses: Floats,
-    solver: Solver,
-    done: int,
-    clock: _Clock,
-    history: Sequence[tuple[float, ...]],
-    note: str,
-    goal: Goal,
+    problem: ContactProblem, solver: Solver, goal: Goal, clock: Clock, ended: Ended, note: str
 ) -> Solution:
-    statistics = Statistics(solver.name, done, clock.elapsed(), History(tuple(history)), note)
-    solution = Solution.of(problem, status, impulses, statistics)
-    if status is not Status.SOLVED or balance_is_certain(problem, goal.tolerance):
+    statistics = Statistics(solver.name, ended.iterations, clock.elapsed(), History(ended.entries), note)
+    solution = Solution.of(problem, ended.status, ended.answer, statistics)
+    if ended.status is not Status.SOLVED or balance_is_certain(problem, goal.tolerance):
         return solution
     assert solution.velocity is not None
-    if not momentum_error(problem, solution.velocity, impulses)[1] <= goal.tolerance:
+    if not momentum_error(problem, solution.velocity, ended.answer)[1] <= goal.tolerance:
         # the contacts are right, but M v = k + Dγ + Gλ does not close: the mass matrix is near singular
         return replace(solution, status=Status.STALLED)
     return solution
 
 
-def _start(problem: ContactProblem, initial: Solution | ArrayLike | None) -> Floats:
-    if initial is None:
+def _start(problem: ContactProblem, given: Solution | ArrayLike | None) -> Floats:
+    if given is None:
         return np.zeros((problem.layout.blocks, 3))
-    if isinstance(initial, Solution):
-        flat = np.concatenate([initial.impulses, initial.joint_impulses])
+    if isinstance(given, Solution):
+        flat = np.concatenate([given.impulses, given.joint_impulses])
     else:
-        flat = np.asarray(initial, dtype=float).ravel()
+        flat = np.asarray(given, dtype=float).ravel()
     if len(flat) != problem.layout.rows:
         raise ProblemError(
-            f"initial has {len(flat)} impulses and this problem has {problem.layout.rows} rows "
+            f"start has {len(flat)} impulses and this problem has {problem.layout.rows} rows "
             f"({problem.layout.contact_rows} of contacts, {problem.joint_rows} of joints)"
         )
     if not np.all(np.isfinite(flat)):
-        raise ProblemError("initial has numbers that are not finite: start from zero or a finished solution")
+        raise ProblemError("start has numbers that are not finite: start at zero or at a finished solution")
     return problem.layout.pad(flat)

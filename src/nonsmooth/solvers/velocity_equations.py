@@ -11,21 +11,21 @@ from scipy.linalg import lu_factor, lu_solve
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import whole
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.cones import kappa_disk, project_box, project_dual_cone, project_half_line
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers.base import Goal, Run
-from nonsmooth.solvers.parts.relaxation_factors import FactorSolver
-from nonsmooth.solvers.status import Status
+from nonsmooth.solvers.base import Goal, Iteration
+from nonsmooth.solvers.parts.relaxation_factors import RelaxationSolver
 
 _WORST_CONDITION = 1e10
 """Condition of G, weighted to be without units, from which on G counts as singular: λ = G⁻¹(γ̇ − c) has lost
 ten of sixteen digits by then."""
-_RUNAWAY = 1e100
+_DIVERGED_CHANGE = 1e100
 """Change in √J at which an iteration has run away and is not carried to the end of all numbers."""
 
 
 @dataclass(frozen=True)
-class VelocityProx(FactorSolver):
+class VelocityProx(RelaxationSolver):
     """Jacobi relaxation of the γ̇-equations: γ̇_i ← prox(γ̇_i − r_i λ_i) and κ_S(γ̇_i − r_i λ_i, r_i) for all i
     at once, with λ = G⁻¹(γ̇ − c) and a disk of radius μ times the last iterate's normal force.
 
@@ -43,20 +43,20 @@ class VelocityProx(FactorSolver):
 
     strategy: str = "row-sum"
     """"diagonal": r = ω/(G⁻¹)_hh; "row-sum": r = ω/Σ_k|(G⁻¹)_hk|."""
-    largest: int = 500
+    max_blocks: int = 500
     """Most contacts and joint blocks that are accepted: G is inverted."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole("VelocityProx", "largest", self.largest, 1)
+        whole("VelocityProx", "max_blocks", self.max_blocks, 1)
 
     def check(self, problem: ContactProblem) -> None:
         """Raise where G is singular or too large to be inverted."""
         super().check(problem)
-        if problem.layout.blocks > self.largest:
+        if problem.layout.blocks > self.max_blocks:
             raise UnsupportedError(
                 f"velocity-prox would invert a dense matrix over {problem.layout.blocks} blocks "
-                f"(largest={self.largest}): use gauss-seidel or sor-prox, which need no inverse"
+                f"(max_blocks={self.max_blocks}): use gauss-seidel or sor-prox, which need no inverse"
             )
         condition = _condition(problem)
         if not condition <= _WORST_CONDITION:
@@ -65,9 +65,9 @@ class VelocityProx(FactorSolver):
                 f"(at most {_WORST_CONDITION:.0e}): use sor-prox or gauss-seidel, which solve for the forces"
             )
 
-    def begin(self, problem: ContactProblem, initial: Floats, goal: Goal) -> Run:
+    def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        return _VelocityRun(self, problem, initial, goal)
+        return _VelocityIteration(self, problem, start, goal)
 
 
 def _condition(problem: ContactProblem) -> float:
@@ -79,10 +79,10 @@ def _condition(problem: ContactProblem) -> float:
     return float(values[0] / values[-1]) if values[-1] > 0.0 else float("inf")
 
 
-class _VelocityRun(Run):
+class _VelocityIteration(Iteration):
     """γ̇ with λ = G⁻¹(γ̇ − c)."""
 
-    def __init__(self, solver: VelocityProx, problem: ContactProblem, initial: Floats, goal: Goal) -> None:
+    def __init__(self, solver: VelocityProx, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
         layout, count = problem.layout, problem.contacts
         self.factor = lu_factor(problem.operator.matrix().toarray())
@@ -96,8 +96,8 @@ class _VelocityRun(Run):
         self.contacts, self.joints = slice(0, count), slice(count, None)
         self.friction = problem.cones.friction[:count]
         self.lower, self.upper = problem.cones.lower[self.joints], problem.cones.upper[self.joints]
-        self.force = initial.copy()
-        self.velocity = problem.operator.apply(initial) + problem.free_blocks
+        self.force = start.copy()
+        self.velocity = problem.operator.apply(start) + problem.free_blocks
 
     @property
     def impulses(self) -> Floats:
@@ -108,10 +108,10 @@ class _VelocityRun(Run):
             velocity = self._relaxed_velocity()
             change = velocity - self.velocity
             self.velocity, self.force = velocity, self._force_of(velocity)
-            self.estimate = float(np.linalg.norm(change * np.sqrt(self.problem.cones.weight)))
-            if self.estimate > _RUNAWAY:
-                self.finished = Status.DIVERGED
-            if self.finished or not self.estimate > stop:
+            self.own_residual = float(np.linalg.norm(change * np.sqrt(self.problem.cones.weight)))
+            if self.own_residual > _DIVERGED_CHANGE:
+                self.outcome = Status.DIVERGED
+            if self.outcome or not self.own_residual > stop:
                 return done
         return count
 

@@ -165,7 +165,7 @@ class EulerStep:
             bias = gap + mechanism.partial_rate(t)
         return JointPart(rows.rows, bias + rows.rows.carried, h * mechanism.bounds)
 
-    def _solve(self, problem: ContactProblem, initial: Floats) -> Solution:
+    def _solve(self, problem: ContactProblem, start: Floats) -> Solution:
         """Solve the step's problem; joints alone to all digits, unless the user chose a solver."""
         options = self._options
         joints_alone = problem.contacts == 0 and problem.joint_rows > 0 and self._mechanism.all_bilateral
@@ -173,7 +173,7 @@ class EulerStep:
             return JointSystem(problem).solve(options.tolerance)
         return solve(
             problem, options.solver, tolerance=options.tolerance, max_iterations=options.max_iterations,
-            initial=initial, throw=False,
+            start=start, throw=False,
         )  # fmt: skip
 
     def _result(self, solution: Solution, frame: Floats, motion: Motion) -> tuple[Floats, Floats, Floats]:

@@ -150,6 +150,15 @@ class RunCertificate:
     """Steps that did not reach the tolerance."""
 
     @property
+    def residual(self) -> float:
+        """The largest relative residual over all steps, `worst`."""
+        return self.worst
+
+    def holds(self, tolerance: float) -> bool:
+        """Tell whether every step was solved to a relative `tolerance` and no contact was wrong."""
+        return self.residual <= tolerance and self.wrong_contact_steps == 0
+
+    @property
     def joints_held(self) -> bool:
         """Whether no joint opened by more than 0.01 m or rad: else shorten the step or change the scheme."""
         return self.largest_joint_error <= JOINT_BOUND

@@ -21,10 +21,10 @@ from nonsmooth._support.progress import Progress
 from nonsmooth.errors import ContactError, ContactWarning, NonsmoothError, OptionError, ToleranceWarning
 from nonsmooth.io.runs.recording import Recording
 from nonsmooth.io.runs.writer import Writer
+from nonsmooth.iteration.solution import SolveError
 from nonsmooth.model.system import System
 from nonsmooth.problem.laws import Law
 from nonsmooth.solvers.base import Solver
-from nonsmooth.solvers.solution import SolveError
 from nonsmooth.stepping.assembly import check_assembled
 from nonsmooth.stepping.contact_numbers import WRONG_CONTACTS
 from nonsmooth.stepping.frame import Frame

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth.collision.contacts import Contacts
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.construction import assembled
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.laws import Law
@@ -20,9 +20,8 @@ from nonsmooth.solvers.auto import Auto
 from nonsmooth.solvers.base import Goal
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.kernels.joint_block import JointBlock
-from nonsmooth.solvers.solution import History, Solution, Statistics
+from nonsmooth.solvers.solution import Entry, History, Solution, Statistics
 from nonsmooth.solvers.solve import solve
-from nonsmooth.solvers.status import Status
 from nonsmooth.stepping.kernels import joint_step as joint_kernels
 from nonsmooth.stepping.kernels import step as kernels
 from nonsmooth.stepping.kernels.motion import Bodies, State
@@ -168,6 +167,6 @@ class JointSystem:
         if not residual <= tolerance:
             return solve(self.problem, Auto(), tolerance=tolerance, throw=False)
         seconds = work_seconds() - began
-        history = History(((sweeps, residual, math.nan, math.nan, seconds),))
+        history = History((Entry(sweeps, residual, seconds),))
         statistics = Statistics(_DIRECT.name, sweeps, seconds, history, "joints alone: one linear system")
         return Solution.of(self.problem, Status.SOLVED, self._run.impulses, statistics)

@@ -205,7 +205,7 @@ class TimeStepper:
         complementarity, squared = kernels.impulse_numbers(
             solution.impulses.reshape(-1, 3), solution.contact_velocities.reshape(-1, 3), problem.cones.weight
         )
-        error = problem.scales.whole * certificate.natural_map.relative
+        error = problem.scales.total * certificate.natural_map.relative
         speed, potential = motion_kernels.body_numbers(
             self._bodies, self.system.position, velocity, self.system.gravity
         )

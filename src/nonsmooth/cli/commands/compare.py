@@ -100,13 +100,13 @@ class _Limits:
         Goal(tolerance, max_iterations, time_limit)  # refuses wrong values before any work
         self.tolerance, self.max_iterations, self.time_limit = tolerance, max_iterations, time_limit
 
-    def solve(self, problem: ContactProblem, solver: Solver, record: bool = False) -> Solution:
+    def solve(self, problem: ContactProblem, solver: Solver, history: bool = False) -> Solution:
         """Solve within the limits and return what was found."""
         from nonsmooth.solvers import solve
 
         return solve(
             problem, solver, tolerance=self.tolerance, max_iterations=self.max_iterations,
-            time_limit=self.time_limit, record=record, throw=False,
+            time_limit=self.time_limit, history=history, throw=False,
         )  # fmt: skip
 
 
@@ -131,9 +131,9 @@ def _attempt(label: str, solver: Solver, problem: ContactProblem, limits: _Limit
 
     try:
         for recording in (False, True)[: 1 + record]:  # compiles what is needed
-            solve(problem, solver, max_iterations=1, record=recording, throw=False)
+            solve(problem, solver, max_iterations=1, history=recording, throw=False)
         solution = limits.solve(problem, solver)
-        recorded = limits.solve(problem, solver, record=True) if record else None
+        recorded = limits.solve(problem, solver, history=True) if record else None
     except (UnsupportedError, MissingPackageError, OptionError) as reason:
         return Attempt(label, None, in_flags(" ".join(str(reason).split())))
     return Attempt(label, solution, recorded=recorded)

@@ -34,7 +34,7 @@ from nonsmooth.cli.terminal.console import ERR, OUT, headline, print_json
     ("nonsmooth solve sliding-ball --law relaxed --solver apgd", "another law"),
     ("nonsmooth solve block-slides --solver sor-prox --option omega=0.5", "options"),
     ("nonsmooth solve block-slides --save block.h5 --plot block.png", "keep it"),
-    ("nonsmooth solve block.h5 --initial block.h5 --tolerance 1e-12", "go on"),
+    ("nonsmooth solve block.h5 --start block.h5 --tolerance 1e-12", "go on"),
     ("nonsmooth solve block.h5 --json", "for other programs"),
 )
 def solve(
@@ -49,9 +49,9 @@ def solve(
         str,
         option("--measure", "NAME", "invariant: the certificate's residual; both: Siconos' error too."),
     ] = "invariant",
-    initial: Annotated[
+    start: Annotated[
         Path | None,
-        option("--initial", "FILE", "Start from the solution stored in this file."),
+        option("--start", "FILE", "Start from the solution stored in this file."),
     ] = None,
     save: Annotated[
         Path | None, option("--save", "FILE", "Store the problem and its solution (HDF5).")
@@ -71,7 +71,7 @@ def solve(
     from nonsmooth.cli.terminal.as_json import solution_as_json
     from nonsmooth.cli.terminal.plots import history_figure
     from nonsmooth.cli.terminal.tables import solution_report
-    from nonsmooth.io import read_initial, write_problem
+    from nonsmooth.io import read_start, write_problem
     from nonsmooth.problem import siconos_error
     from nonsmooth.solvers import Status, solve
 
@@ -88,8 +88,8 @@ def solve(
             tolerance=tolerance,
             max_iterations=max_iterations,
             time_limit=time_limit,
-            initial=None if initial is None else read_initial(initial),
-            record=plot is not None,
+            start=None if start is None else read_start(start),
+            history=plot is not None,
             throw=False,
             measure=measure,
         )

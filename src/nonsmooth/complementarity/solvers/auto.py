@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import whole
-from nonsmooth.complementarity.base import Goal, Run, Solver
+from nonsmooth.complementarity.base import Iteration, Solver
 from nonsmooth.complementarity.certificate import residual_of
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton
-from nonsmooth.complementarity.status import Status
 from nonsmooth.complementarity.theory.infeasible_signs import missed_signs
+from nonsmooth.iteration.goal import Goal
+from nonsmooth.iteration.status import Status
 
 
 @dataclass(frozen=True)
@@ -29,13 +30,13 @@ class Auto(Solver):
     summary: ClassVar[str] = "picks methods by the kind of problem until one succeeds (the default)"
     default_iterations: ClassVar[int] = 1_000_000
 
-    small: int = 100
+    max_lemke_variables: int = 100
     """Most variables of a linear problem that goes to Lemke first."""
     restarts: int = 20
     """Random starts after everything else failed."""
 
     def __post_init__(self) -> None:
-        whole("Auto", "small", self.small)
+        whole("Auto", "max_lemke_variables", self.max_lemke_variables)
         whole("Auto", "restarts", self.restarts)
 
     def check(self, problem: MCP) -> None:
@@ -47,13 +48,13 @@ class Auto(Solver):
         from nonsmooth.complementarity.solvers.lemke import Lemke
 
         newton = SemismoothNewton(restarts=0)
-        first = [Lemke(), newton] if problem.size <= self.small else [newton, Lemke()]
+        first = [Lemke(), newton] if problem.size <= self.max_lemke_variables else [newton, Lemke()]
         last = SemismoothNewton(restarts=self.restarts)
         return [solver for solver in (*first, BoxTrustRegion(), last) if solver.takes(problem)]
 
-    def begin(self, problem: MCP, start: Floats, goal: Goal) -> Run:
+    def begin(self, problem: MCP, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        return _AutoRun(self, problem, start, goal)
+        return _AutoIteration(self, problem, start, goal)
 
 
 @dataclass
@@ -61,7 +62,7 @@ class _Stage:
     """One method at work, with how far it came."""
 
     solver: Solver
-    run: Run
+    run: Iteration
     iterations: int = 0
     best: float = math.inf
     status: Status | None = None
@@ -71,7 +72,7 @@ class _Stage:
         return f"{self.solver.name}{ended}{f' ({self.run.note})' if self.run.note else ''}"
 
 
-class _AutoRun(Run):
+class _AutoIteration(Iteration):
     def __init__(self, solver: Auto, problem: MCP, start: Floats, goal: Goal) -> None:
         super().__init__(problem, start, goal)
         self._start = self._best_point = start
@@ -82,11 +83,11 @@ class _AutoRun(Run):
         """Whether a linear program was asked if the signs can be met."""
         self._proof: list[str] = []
 
-    def advance(self, count: int) -> int:
+    def advance(self, count: int, stop: float) -> int:
         if not self._begun or self._begun[-1].status is not None:
             self._begin_stage()
         stage = self._begun[-1]
-        done = stage.run.advance(min(count, stage.solver.default_iterations - stage.iterations))
+        done = stage.run.advance(min(count, stage.solver.default_iterations - stage.iterations), stop)
         stage.iterations += done
         residual = residual_of(self.problem, stage.run.point, stage.run.value)
         if not math.isnan(residual):
@@ -109,15 +110,15 @@ class _AutoRun(Run):
 
     def _end_stage(self, stage: _Stage) -> None:
         if stage.status is Status.INFEASIBLE:
-            self.finished = Status.INFEASIBLE
+            self.outcome = Status.INFEASIBLE
         elif stage.status is not None and self.problem.matrix is not None and not self._looked:
             self._looked = True
             missed = missed_signs(self.problem)
             if missed > 0.0:
-                self.finished = Status.INFEASIBLE
+                self.outcome = Status.INFEASIBLE
                 self._proof = [f"a linear program: F misses a sign that it needs by {missed:.3g} at least"]
-        if stage.status is not None and self.finished is None and not self._to_come:
-            self.finished = min(self._begun, key=lambda each: each.best).status
+        if stage.status is not None and self.outcome is None and not self._to_come:
+            self.outcome = min(self._begun, key=lambda each: each.best).status
 
     def _count(self) -> None:
         """Add up what all stages took; 1 evaluation was this run's own."""
@@ -130,8 +131,8 @@ class _AutoRun(Run):
 
 def _end(stage: _Stage, residual: float) -> Status | None:
     """How a stage that has not reached the tolerance ended; None if it goes on."""
-    if stage.run.finished is not None:
-        return Status.STALLED if stage.run.finished is Status.SOLVED else stage.run.finished
+    if stage.run.outcome is not None:
+        return Status.STALLED if stage.run.outcome is Status.SOLVED else stage.run.outcome
     if math.isnan(residual):
         return Status.UNDEFINED
     if stage.iterations >= stage.solver.default_iterations:

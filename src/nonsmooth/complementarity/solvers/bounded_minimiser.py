@@ -13,14 +13,15 @@ import scipy.sparse as sp
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import choice
-from nonsmooth.complementarity.base import Evaluations, Goal, Run, Solver
+from nonsmooth.complementarity.base import Evaluations, Iteration, Solver
 from nonsmooth.complementarity.certificate import residual_of
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.quadratic_on_box import Quadratic
 from nonsmooth.complementarity.reformulation import Reformulation
 from nonsmooth.complementarity.solvers.box_trust_region import promised_decrease
-from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import MissingSolverError
+from nonsmooth.iteration.goal import Goal
+from nonsmooth.iteration.status import Status
 
 METHODS = ("slsqp", "l-bfgs-b", "tnc", "trust-constr", "trf", "dogbox", "fides")
 _LARGEST_DENSE = 500
@@ -55,9 +56,9 @@ class BoundedMinimiser(Solver):
         if self.method == "fides":
             _fides()
 
-    def begin(self, problem: MCP, start: Floats, goal: Goal) -> Run:
+    def begin(self, problem: MCP, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem, with the slacks that suit the start."""
-        return _LibraryRun(problem, start, goal, self.method)
+        return _LibraryIteration(problem, start, goal, self.method)
 
 
 class _Enough(Exception):
@@ -67,7 +68,7 @@ class _Enough(Exception):
 class _Shared:
     """Problem (2) of the variables that can move, each point evaluated once; the best is kept."""
 
-    def __init__(self, form: Reformulation, calls: Evaluations, run: Run) -> None:
+    def __init__(self, form: Reformulation, calls: Evaluations, run: Iteration) -> None:
         self.form, self._calls, self._run = form, calls, run
         self.moving = np.flatnonzero(form.lower < form.upper)
         self.lower, self.upper = form.lower[self.moving], form.upper[self.moving]
@@ -137,7 +138,7 @@ class _Shared:
         return promise <= _STATIONARY * self.least
 
 
-class _LibraryRun(Run):
+class _LibraryIteration(Iteration):
     def __init__(self, problem: MCP, start: Floats, goal: Goal, method: str) -> None:
         super().__init__(problem, start, goal)
         self._method = method
@@ -146,7 +147,7 @@ class _LibraryRun(Run):
             self._shared = _Shared(form, self.evaluate, self)
         self.merit = self._shared.least
 
-    def advance(self, count: int) -> int:
+    def advance(self, count: int, stop: float) -> int:
         """The whole run of the library's method."""
         shared = self._shared
         ended_itself = False
@@ -158,12 +159,12 @@ class _LibraryRun(Run):
             except _Enough:
                 pass
             except (ValueError, ArithmeticError, RuntimeError, np.linalg.LinAlgError) as error:
-                self.finished, self.note = Status.FAILED, f"{self._method}: {error}"
+                self.outcome, self.note = Status.FAILED, f"{self._method}: {error}"
         done = max(1, min(self.evaluate.jacobians, count))
         self.point, self.value = shared.form.point(shared.best), shared.best_function
         self.merit = shared.least
         if ended_itself and done < count:
-            self.finished = Status.STATIONARY if shared.is_stationary() else Status.STALLED
+            self.outcome = Status.STATIONARY if shared.is_stationary() else Status.STALLED
         return done
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth._support.options import choice, positive, whole
-from nonsmooth.complementarity.base import Evaluations, Goal, Run, Solver
+from nonsmooth.complementarity.base import Evaluations, Iteration, Solver
 from nonsmooth.complementarity.certificate import residual_of
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.quadratic_on_box import (
@@ -27,8 +27,9 @@ from nonsmooth.complementarity.quadratic_on_box import (
     minimise_quadratic,
 )
 from nonsmooth.complementarity.reformulation import Reformulation
-from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import OptionError
+from nonsmooth.iteration.goal import Goal
+from nonsmooth.iteration.status import Status
 
 _SHRINK, _GROW = 0.25, 4.0
 _POOR, _GOOD = 0.25, 0.75
@@ -258,9 +259,9 @@ class BoxTrustRegion(TrustRegionOptions, Solver):
     def check(self, problem: MCP) -> None:
         """Every problem will do, also one with more or fewer functions than variables."""
 
-    def begin(self, problem: MCP, start: Floats, goal: Goal) -> Run:
+    def begin(self, problem: MCP, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem, with the slacks that suit the start."""
-        return _BoxRun(problem, start, goal, self)
+        return _BoxIteration(problem, start, goal, self)
 
 
 class _ProblemTwo:
@@ -306,7 +307,7 @@ class _ProblemTwo:
         return replace(self._known, symmetric=self.form.curvature(self._calls, *self._here))
 
 
-class _BoxRun(Run):
+class _BoxIteration(Iteration):
     def __init__(self, problem: MCP, start: Floats, goal: Goal, solver: BoxTrustRegion) -> None:
         super().__init__(problem, start, goal)
         form = Reformulation(problem)
@@ -316,17 +317,17 @@ class _BoxRun(Run):
         time_left = self.time_left if math.isfinite(goal.time_limit) else lambda: math.inf
         self._method = TrustRegion(self._two, x, self.merit, solver, time_left)
 
-    def advance(self, count: int) -> int:
+    def advance(self, count: int, stop: float) -> int:
         """One accepted step; where there is none any more, the last digits in a face."""
         method, two = self._method, self._two
         with np.errstate(over="ignore", invalid="ignore"):
-            self.finished = method.iterate()
+            self.outcome = method.iterate()
         self.merit = method.value
         self.inner_iterations, self.products = method.inner_iterations, method.products
-        if self.finished is None:
+        if self.outcome is None:
             self.point, self.value = two.form.point(method.x), two.function
         elif self.merit <= _ROUNDED * max(1.0, self._first):
-            self.finished = Status.STALLED
+            self.outcome = Status.STALLED
             self._finish_in_face()
         return 1
 

@@ -10,15 +10,16 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import whole
-from nonsmooth.complementarity.base import Goal, Run, Solver
+from nonsmooth.complementarity.base import Iteration, Solver
 from nonsmooth.complementarity.certificate import residual_of
 from nonsmooth.complementarity.kernels import lemke as kernels
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.standard_form import StandardForm, equilibrating, standard_form, unknowns_of
-from nonsmooth.complementarity.status import Status
 from nonsmooth.complementarity.theory.infeasible_signs import missed_signs
 from nonsmooth.complementarity.theory.matrix_classes import Limits, matrix_class
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.iteration.goal import Goal
+from nonsmooth.iteration.status import Status
 
 _WORK = 2e8
 """Numbers of the tableau that are changed in one call of the kernel: the limits are looked at in between."""
@@ -37,14 +38,14 @@ class Lemke(Solver):
     summary: ClassVar[str] = "Lemke's pivoting for linear problems, exact up to rounding"
     default_iterations: ClassVar[int] = 1_000_000
 
-    largest: int = 3000
+    max_unknowns: int = 3000
     """Most unknowns (finite bounds) that are accepted."""
-    covers: int = 6
+    max_covers: int = 6
     """Covering vectors that are tried: all ones first, then random ones of a fixed seed."""
 
     def __post_init__(self) -> None:
-        whole("Lemke", "largest", self.largest, 1)
-        whole("Lemke", "covers", self.covers, 1)
+        whole("Lemke", "max_unknowns", self.max_unknowns, 1)
+        whole("Lemke", "max_covers", self.max_covers, 1)
 
     def check(self, problem: MCP) -> None:
         """Raise for functions that are not linear and for problems that are too large."""
@@ -55,18 +56,19 @@ class Lemke(Solver):
                 "or use semismooth-newton"
             )
         unknowns = max(unknowns_of(problem), problem.size)
-        if unknowns > self.largest:
+        if unknowns > self.max_unknowns:
             raise UnsupportedError(
-                f"lemke would need a dense tableau for {unknowns} unknowns (largest={self.largest}): "
+                f"lemke would need a dense tableau for {unknowns} unknowns "
+                f"(max_unknowns={self.max_unknowns}): "
                 "use semismooth-newton or projected-gauss-seidel for large problems"
             )
 
-    def begin(self, problem: MCP, start: Floats, goal: Goal) -> Run:
+    def begin(self, problem: MCP, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem; pivoting has no use for the start."""
-        return _LemkeRun(problem, start, goal, self)
+        return _LemkeIteration(problem, start, goal, self)
 
 
-class _LemkeRun(Run):
+class _LemkeIteration(Iteration):
     def __init__(self, problem: MCP, start: Floats, goal: Goal, options: Lemke) -> None:
         super().__init__(problem, start, goal)
         self._options = options
@@ -83,10 +85,10 @@ class _LemkeRun(Run):
     def _scaled(self) -> _Scaled:
         return _Scaled(self._form)
 
-    def advance(self, count: int) -> int:
+    def advance(self, count: int, stop: float) -> int:
         if self._form.vector.min(initial=0.0) >= 0.0:
             self._take(np.zeros(self._form.size))
-            self.finished = Status.SOLVED
+            self.outcome = Status.SOLVED
             return 1
         if self._pivoting is None:
             self._pivoting = _Pivoting(self._scaled, self._next_cover())
@@ -118,13 +120,13 @@ class _LemkeRun(Run):
     def _judge(self) -> None:
         """At the end of a walk: solved, no solution at all, another covering vector, or given up."""
         if self._best <= self.goal.tolerance:
-            self.finished = Status.SOLVED
+            self.outcome = Status.SOLVED
         elif self._covers == 1 and (missed := missed_signs(self.problem)) > 0.0:
-            self.finished = Status.INFEASIBLE
+            self.outcome = Status.INFEASIBLE
             self._say(f"a linear program shows that some sign is missed by {missed:.3g} everywhere")
-        elif self._covers == self._options.covers:
+        elif self._covers == self._options.max_covers:
             all_rays = self._rays == self._covers
-            self.finished = Status.RAY if all_rays else Status.STALLED
+            self.outcome = Status.RAY if all_rays else Status.STALLED
             self._say(_what_a_ray_means(self._form.matrix) if all_rays else "")
 
     def _say(self, what: str = "") -> None:

@@ -9,13 +9,14 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import positive
-from nonsmooth.complementarity.base import Goal, Run, Solver
+from nonsmooth.complementarity.base import Iteration, Solver
 from nonsmooth.complementarity.certificate import residual_of
 from nonsmooth.complementarity.kernels.projected import sweep
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.standard_form import affine_vector
-from nonsmooth.complementarity.status import Status
 from nonsmooth.errors import OptionError, UnsupportedError
+from nonsmooth.iteration.goal import Goal
+from nonsmooth.iteration.status import Status
 
 _WORK = 2e7
 """Entries of the matrix that are used in one call of the kernel: the limits are looked at in between."""
@@ -61,12 +62,12 @@ class ProjectedGaussSeidel(Solver):
                 f"{diagonal[i]:g} there ({len(wrong)} rows are not positive): use lemke or semismooth-newton"
             )
 
-    def begin(self, problem: MCP, start: Floats, goal: Goal) -> Run:
+    def begin(self, problem: MCP, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem from a point within its bounds."""
-        return _SweepRun(problem, start, goal, self.omega)
+        return _SweepIteration(problem, start, goal, self.omega)
 
 
-class _SweepRun(Run):
+class _SweepIteration(Iteration):
     def __init__(self, problem: MCP, start: Floats, goal: Goal, omega: float) -> None:
         super().__init__(problem, start, goal)
         assert problem.matrix is not None
@@ -77,7 +78,7 @@ class _SweepRun(Run):
         self._aim = goal.tolerance
         self._best = residual_of(problem, self.point, self.value)
 
-    def advance(self, count: int) -> int:
+    def advance(self, count: int, stop: float) -> int:
         bounds = self.problem.lower, self.problem.upper
         large = _DIVERGED * max(self._best, self.goal.tolerance)
         z = self.point.copy()
@@ -85,7 +86,7 @@ class _SweepRun(Run):
             *self._rows, *bounds, self._diagonal, self._omega, z, min(count, self._portion), self._aim, large
         )
         if not worst <= large:
-            self.finished = Status.FAILED
+            self.outcome = Status.FAILED
             self.note = (
                 f"the sweeps diverge (natural residual {worst:.2g} after {self._best:.2g}): the matrix is "
                 "neither symmetric positive definite nor diagonally dominant enough for "
@@ -97,7 +98,7 @@ class _SweepRun(Run):
         residual = residual_of(self.problem, z, self.value)
         self._best = min(self._best, residual)
         if not changed:
-            self.finished = Status.SOLVED  # nothing moves any more: the loop tells solved from stalled
+            self.outcome = Status.SOLVED  # nothing moves any more: the loop tells solved from stalled
         elif worst <= self._aim:  # what the sweep met on its way was smaller than what it left behind
             self._aim = 0.5 * worst * min(1.0, self.goal.tolerance / max(residual, self.goal.tolerance))
         return int(done)

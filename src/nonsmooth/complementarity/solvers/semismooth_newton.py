@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import whole
-from nonsmooth.complementarity.base import Goal, Run, Solver
+from nonsmooth.complementarity.base import Iteration, Solver
 from nonsmooth.complementarity.kernels.semismooth import merit_function, natural_map
 from nonsmooth.complementarity.newton_system import NewtonSystem
 from nonsmooth.complementarity.problem import MCP
-from nonsmooth.complementarity.status import Status
+from nonsmooth.iteration.goal import Goal
+from nonsmooth.iteration.status import Status
 
 _DECREASE = 1e-4
 """Part of the decrease promised by the linear model that a step must bring (Armijo)."""
@@ -81,9 +82,9 @@ class SemismoothNewton(Solver):
         whole("SemismoothNewton", "memory", self.memory, 1)
         whole("SemismoothNewton", "restarts", self.restarts)
 
-    def begin(self, problem: MCP, start: Floats, goal: Goal) -> Run:
+    def begin(self, problem: MCP, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        return _SemismoothRun(self, problem, start, goal)
+        return _SemismoothIteration(self, problem, start, goal)
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class _State:
     merit: float
 
 
-class _SemismoothRun(Run):
+class _SemismoothIteration(Iteration):
     def __init__(self, solver: SemismoothNewton, problem: MCP, start: Floats, goal: Goal) -> None:
         super().__init__(problem, start, goal)
         self.solver = solver
@@ -145,7 +146,7 @@ class _SemismoothRun(Run):
 
     # One iteration.
 
-    def advance(self, count: int) -> int:
+    def advance(self, count: int, stop: float) -> int:
         with np.errstate(all="ignore"):  # what overflows is a failed trial
             self._iterate()
         return 1
@@ -259,11 +260,11 @@ class _SemismoothRun(Run):
         if self.weight == 0.0:
             self.dead_ends.append((self.state.merit, reason))
         if self._is_rounding(jacobian):
-            self.finished = Status.STALLED
+            self.outcome = Status.STALLED
         elif self.failures_left and np.isfinite(jacobian.data).all():
             self._harder_proximal_problem(jacobian)
         elif self.restarts >= self.solver.restarts or not self._restart():
-            self.finished = min(self.dead_ends, key=lambda dead_end: dead_end[0])[1]
+            self.outcome = min(self.dead_ends, key=lambda dead_end: dead_end[0])[1]
         tried = ((self.proximal_problems, "proximal problem"), (self.restarts, "restart"))
         self.note = " and ".join(f"{n} {what}{'s' if n > 1 else ''}" for n, what in tried if n)
 

@@ -209,7 +209,7 @@ def primal_objective(problem: ContactProblem, velocity: Floats) -> float:
 
 def apgd_trace(problem: ContactProblem, iterations: int) -> Trace:
     """APGD from zero impulses: its best iterate after every iteration, until the residual is `TIGHT`."""
-    found = solve(problem, APGD(), tolerance=TIGHT, max_iterations=iterations, record=True, throw=False)
+    found = solve(problem, APGD(), tolerance=TIGHT, max_iterations=iterations, history=True, throw=False)
     history = found.statistics.history
     return Trace("APGD", history.iteration, history.objective, history.residual)
 
@@ -223,7 +223,7 @@ def interior_trace(problem: ContactProblem) -> Trace:
     method = InteriorPoint(form="dual", polish=0)
     total = solve(problem, method, tolerance=LOOSE, throw=False).statistics.iterations
     for limit in range(1, total + 1):
-        found = solve(problem, method, tolerance=LOOSE, max_iterations=limit, record=True, throw=False)
+        found = solve(problem, method, tolerance=LOOSE, max_iterations=limit, history=True, throw=False)
         history = found.statistics.history
         rows.append((limit, float(history.objective[-1]), float(history.residual[-1])))
     iteration, value, residual = zip(*rows, strict=True)

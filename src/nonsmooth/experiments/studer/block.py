@@ -21,13 +21,13 @@ from nonsmooth._support.progress import Progress
 from nonsmooth.experiments.base import Comparison, Experiment, Summary
 from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv, write_json
 from nonsmooth.experiments.studer import block_figures as figures
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.library.named import BLOCK_LOADS, planar_block
 from nonsmooth.solvers.base import Solver
 from nonsmooth.solvers.projection_iterations import JORProx, SORProx
 from nonsmooth.solvers.solution import Solution
 from nonsmooth.solvers.solve import solve
-from nonsmooth.solvers.status import Status
 
 FRICTION = 0.3
 TOLERANCE = 1e-8
@@ -90,7 +90,7 @@ def sweep(case: str, method: str, omegas: Floats) -> Sweep:
             METHODS[method](omega),
             tolerance=TOLERANCE,
             max_iterations=LIMIT,
-            record=True,
+            history=True,
             throw=False,
         )
         for omega in omegas.tolist()

@@ -38,7 +38,7 @@ class ProblemFormat:
     recognises: Callable[[FilePath, Node | None], bool]
     """Tells whether a file seems to be one; its root is given if it is an HDF5 file."""
     read: Callable[[FilePath], ContactProblem]
-    read_initial: Callable[[FilePath], Floats]
+    read_start: Callable[[FilePath], Floats]
     """Returns the impulses to start from; raises `FileFormatError` where there are none."""
     contents: Callable[[FilePath], Contents]
     write: Callable[[FilePath, Contents], tuple[str, ...]]

@@ -87,7 +87,7 @@ class FclibState:
     """l in N·s or N·m·s, one per bilateral row."""
 
     @property
-    def initial(self) -> Floats | None:
+    def start(self) -> Floats | None:
         """Impulses of contacts and joint rows as a warm start; None if there are none."""
         if self.impulses is None:
             return None
@@ -106,12 +106,12 @@ class FclibFile:
     solution: FclibState | None
 
     @property
-    def initial(self) -> Floats | None:
+    def start(self) -> Floats | None:
         """The warm start that the file offers: of solution and guesses, what has the smallest residual.
 
         Many files hold a solution that was never computed. None if there is no whole, finite start.
         """
-        found = [state.initial for state in (self.solution, *self.guesses) if state is not None]
+        found = [state.start for state in (self.solution, *self.guesses) if state is not None]
         starts = [
             start
             for start in found

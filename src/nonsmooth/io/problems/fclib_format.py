@@ -14,10 +14,10 @@ from nonsmooth.io.problems.fclib import FclibInfo, is_fclib, read_fclib, write_f
 _WORDS = {field.name.replace("_", " "): field.name for field in fields(FclibInfo)}
 
 
-def _read_initial(path: FilePath) -> Floats:
-    found = read_fclib(path).initial
+def _read_start(path: FilePath) -> Floats:
+    found = read_fclib(path).start
     if found is None:
-        raise FileFormatError(f"{path} holds no solution and no guess: start without --initial")
+        raise FileFormatError(f"{path} holds no solution and no guess: start without --start")
     return found
 
 
@@ -25,7 +25,7 @@ def _contents(path: FilePath) -> Contents:
     file = read_fclib(path)
     words = {name: text for name, field in _WORDS.items() if (text := getattr(file.info, field))}
     rows = file.problem.layout.rows
-    starts = [None if each is None else each.initial for each in (file.solution, *file.guesses)]
+    starts = [None if each is None else each.start for each in (file.solution, *file.guesses)]
     solution, *guesses = [start if start is not None and len(start) == rows else None for start in starts]
     whole = tuple(guess for guess in guesses if guess is not None)
     return Contents(file.problem, file.kind, words, solution, whole)
@@ -46,7 +46,7 @@ FORMAT = ProblemFormat(
     suffix=".hdf5",
     recognises=lambda path, root: root is not None and "format" not in root.node.attrs and is_fclib(root),
     read=lambda path: read_fclib(path).problem,
-    read_initial=_read_initial,
+    read_start=_read_start,
     contents=_contents,
     write=_write,
 )

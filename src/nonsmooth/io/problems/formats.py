@@ -24,12 +24,12 @@ def read_problem(path: FilePath) -> ContactProblem:
     return format_of(path).read(path)
 
 
-def read_initial(path: FilePath) -> Floats:
+def read_start(path: FilePath) -> Floats:
     """Read the impulses of a stored solution as a warm start: contacts, then joint rows, in N·s.
 
     An FCLib file may hold guesses too: what has the smallest residual is taken.
     """
-    return format_of(path).read_initial(path)
+    return format_of(path).read_start(path)
 
 
 def format_of(path: FilePath) -> ProblemFormat:

@@ -2,9 +2,9 @@
 
     write_problem(problem, "failing.h5", solution=solution)
     problem = read_problem("failing.h5")
-    solution = solve(problem, initial=read_initial("failing.h5"))
+    solution = solve(problem, start=read_start("failing.h5"))
 
-`read_problem` and `read_initial` take the files of others too: see `formats`.
+`read_problem` and `read_start` take the files of others too: see `formats`.
 
 Layout of our own file, versions 1 and 2 (numbers are float64, indices and counts int64 or int32):
 
@@ -127,7 +127,7 @@ def _contents(path: FilePath) -> Contents:
     return Contents(problem, form, words, found)
 
 
-def _read_initial(path: FilePath) -> Floats:
+def _read_start(path: FilePath) -> Floats:
     with reading(path, _KIND) as file:
         if not file.has("solution"):
             raise FileFormatError(
@@ -247,7 +247,7 @@ FORMAT = ProblemFormat(
     suffix=".h5",
     recognises=lambda path, root: root is not None and "format" in root.node.attrs,
     read=_read_own,
-    read_initial=_read_initial,
+    read_start=_read_start,
     contents=_contents,
     write=_write_contents,
 )

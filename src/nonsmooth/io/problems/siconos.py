@@ -221,7 +221,7 @@ def _recognises(path: FilePath, root: object) -> bool:
         return file.read(64).split()[:1] in ([b"2"], [b"3"])  # the dimension of the contacts
 
 
-def _read_initial(path: FilePath) -> Floats:
+def _read_start(path: FilePath) -> Floats:
     raise FileFormatError(f"{path} is a text file of Siconos, which holds a problem and no solution")
 
 
@@ -244,7 +244,7 @@ FORMAT = ProblemFormat(
     suffix=".dat",
     recognises=_recognises,
     read=read_siconos,
-    read_initial=_read_initial,
+    read_start=_read_start,
     contents=_contents,
     write=_write_contents,
 )

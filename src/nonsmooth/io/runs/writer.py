@@ -83,6 +83,13 @@ _MAY_CHANGE = ("duration", "threads")
 """Settings that may differ when a run goes on."""
 _BEFORE = {"scheme": "stabilised"}
 """What held in runs that were recorded before there was such a setting."""
+_FORMER_OPTIONS = {
+    "max_blocks": "largest",
+    "max_unknowns": "largest",
+    "max_proximal_blocks": "proximal_blocks",
+    "max_lemke_unknowns": "lemke_unknowns",
+}
+"""Options of solvers by their present names, and what recordings of version 0.1.0 call them."""
 
 
 class _Job(NamedTuple):
@@ -437,6 +444,10 @@ def _plain(value: Any) -> Any:
 
 def _check_settings(path: FilePath, was: dict[str, Any], now: dict[str, Any]) -> None:
     was = {name: value for name, value in _BEFORE.items() if name in now} | was
+    options, present = was.get("solver_options"), now.get("solver_options")
+    if isinstance(options, dict) and isinstance(present, dict):
+        today = {_FORMER_OPTIONS[name]: name for name in present if name in _FORMER_OPTIONS}
+        was["solver_options"] = {today.get(name, name): value for name, value in options.items()}
     for name in sorted(was.keys() | now.keys()):
         if name not in _MAY_CHANGE and was.get(name) != now.get(name):
             raise OptionError(

@@ -64,7 +64,7 @@ class Faces:
         """
         cones, contacts = problem.cones, problem.contacts
         u = problem.operator.apply(x) + problem.free_blocks
-        none = rest * problem.scales.of_block / np.sqrt(cones.weight[:, 0])
+        none = rest * problem.scales.per_block / np.sqrt(cones.weight[:, 0])
         still, mu = none[:contacts], cones.friction[:contacts]
         speed = np.hypot(u[:contacts, 1], u[:contacts, 2])
         lift = 0.0 if problem.law.exact else mu * speed  # u_n of a contact that slides

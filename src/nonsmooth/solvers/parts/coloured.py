@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import operator as operator_kernels
 from nonsmooth.problem.kernels.operator import Factored
-from nonsmooth.solvers.base import Goal, Run
+from nonsmooth.solvers.base import Goal, Iteration
 from nonsmooth.solvers.kernels import coloured as kernels
 from nonsmooth.solvers.kernels import simd_lanes as lane_kernels
 from nonsmooth.solvers.kernels.coloured import Moving, Schedule, Team
@@ -25,7 +26,6 @@ from nonsmooth.solvers.kernels.gauss_seidel import Equations, Local
 from nonsmooth.solvers.kernels.simd_lanes import LANES, ROW, SCRATCH, Lanes
 from nonsmooth.solvers.parts.joint_block import MOST_ALONE
 from nonsmooth.solvers.parts.local_blocks import local_blocks
-from nonsmooth.solvers.status import Status
 
 if TYPE_CHECKING:
     from nonsmooth.solvers.gauss_seidel import GaussSeidel
@@ -84,14 +84,14 @@ def _chunks(schedule: Schedule) -> int:
     return int(rows.sum() + blocks.sum()) + 1
 
 
-class ColouredRun(Run):
+class ColouredIteration(Iteration):
     """Plain or accelerated sweeps by colours."""
 
     def __init__(
         self,
         solver: GaussSeidel,
         problem: ContactProblem,
-        initial: Floats,
+        start: Floats,
         goal: Goal,
     ) -> None:
         super().__init__(problem, goal)
@@ -116,7 +116,7 @@ class ColouredRun(Run):
         )
         lane_kernels.pack(form, problem.cones, problem.free_blocks, self.contact, self.lanes)
         self.state = Moving(
-            initial.copy(), initial.copy(), _cache_lines(form.body_count), _cache_lines(form.body_count)
+            start.copy(), start.copy(), _cache_lines(form.body_count), _cache_lines(form.body_count)
         )
         self.momentum = np.array([1.0, math.inf, 0.0])
         self._unloaded = True
@@ -163,11 +163,11 @@ class ColouredRun(Run):
                 accelerate, self.solver.restart_growth, count, stop, thread, threads,
             )  # fmt: skip
 
-        done, self.estimate = work(0) if threads == 1 else self._together(work)
-        self.step_length = self.estimate
+        done, self.own_residual = work(0) if threads == 1 else self._together(work)
+        self.step_length = self.own_residual
         self.swept += int(done)
         if len(self.equations.visited) == 0 and self.swept >= MOST_ALONE:
-            self.finished = Status.STALLED
+            self.outcome = Status.STALLED
         return int(done)
 
     def _together(self, work: Callable[[int], tuple[int, float]]) -> tuple[int, float]:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import MissingSolverError
-from nonsmooth.solvers.status import Status
+from nonsmooth.iteration.status import Status
 
 NO_MOSEK = 'Mosek is not installed: pip install "nonsmooth[mosek]" (it needs a licence)'
 

@@ -1,8 +1,8 @@
 """The first sweeps on a small problem, in one call.
 
 For a handful of contacts, setting up a run and looking at it from outside takes several times as long as
-the sweeps themselves. A dash is Gauss-Seidel with momentum from the start to the true residual in one
-kernel; where it does not get there, the run that follows starts from where it has come.
+the sweeps themselves. The first sweeps are Gauss-Seidel with momentum from the start to the true residual
+in one kernel; where they do not reach the tolerance, the iteration that follows starts from their answer.
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ _SWEEPS = 100
 _GROWTH = 1.2
 
 
-class Dash(NamedTuple):
-    """Where a dash has come: impulses (blocks, 3), sweeps done, true relative residual."""
+class FirstSweeps(NamedTuple):
+    """What the first sweeps found: impulses (blocks, 3), their number, true relative residual."""
 
     impulses: Floats
-    sweeps: int
+    done: int
     residual: float
+    note: str = "picked gauss-seidel: so small a problem is swept in one call"
 
 
-def dash(problem: ContactProblem, start: Floats, goal: Goal) -> Dash | None:
+def sweep_small_problem(problem: ContactProblem, start: Floats, goal: Goal) -> FirstSweeps | None:
     """Sweep a small problem without joints; None where that does not fit."""
     operator, layout = problem.operator, problem.layout
     if (
@@ -48,7 +49,7 @@ def dash(problem: ContactProblem, start: Floats, goal: Goal) -> Dash | None:
     run = kernels.dash_factored if isinstance(form, Factored) else kernels.dash_sparse
     sweeps, residual = run(
         *form, *problem.cones, operator.diagonal_blocks,
-        problem.free_blocks, scales.island, scales.of_island, scales.whole, x, _GROWTH,
+        problem.free_blocks, scales.island, scales.per_island, scales.total, x, _GROWTH,
         _SWEEPS if goal.max_iterations is None else min(_SWEEPS, goal.max_iterations), goal.tolerance,
     )  # fmt: skip
-    return Dash(x, sweeps, goal.judge(problem, x, residual))
+    return FirstSweeps(x, sweeps, goal.judge(problem, x, residual))

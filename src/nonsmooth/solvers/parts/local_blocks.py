@@ -17,7 +17,7 @@ def local_blocks(problem: ContactProblem, visited: NDArray[np.int64]) -> Local:
     """
     given = problem.operator.diagonal_blocks
     block, inverse = np.empty(given.shape), np.empty(given.shape)
-    if invert_blocks(given, problem.layout.free, block, inverse):
+    if invert_blocks(given, problem.layout.block_kind, block, inverse):
         singular = visited[np.isnan(inverse[visited, 0, 0])]
         part = block[singular]
         scale = 1.0 / np.sqrt(np.maximum(np.einsum("bkk->bk", part), 1e-300))

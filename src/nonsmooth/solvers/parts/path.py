@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import MissingSolverError, UnsupportedError
-from nonsmooth.solvers.status import Status
+from nonsmooth.iteration.status import Status
 
 Products = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Floats]
 

@@ -21,7 +21,7 @@ from nonsmooth.solvers.base import Solver
 
 
 @dataclass(frozen=True)
-class FactorSolver(Solver):
+class RelaxationSolver(Solver):
     """What the solvers with factors r share: where r comes from."""
 
     strategies: ClassVar[tuple[str, ...]] = ("diagonal", "row-sum")
