@@ -14,7 +14,7 @@ import pytest
 
 from nonsmooth import experiments
 from nonsmooth.errors import OptionError
-from nonsmooth.experiments.base import Comparison, Summary
+from nonsmooth.experiments.summary import Comparison, Summary
 from nonsmooth.problem.library.named import BLOCK_LOADS, planar_block
 
 
@@ -411,11 +411,11 @@ def test_settling_is_read_off_the_averaged_force(granular: Outcome) -> None:
 
 
 def test_steps_that_missed_the_tolerance_are_counted(tmp_path: Path) -> None:
-    from nonsmooth.experiments.melanz import filling as melanz_filling
-    from nonsmooth.experiments.shared.granular import Effort
+    from nonsmooth.experiments.melanz.filling import MelanzFilling, Setup
+    from nonsmooth.experiments.shared.granular import Effort, Plan
 
-    setup = melanz_filling.Setup(20, 1.0, 0.01, Effort(1e-9, 3))
-    summary = melanz_filling.run_setup(tmp_path, setup, lambda *_: None)
+    setup = Setup(20, Plan(1.0, 0.01, Effort(1e-9, 3), 25))
+    summary = MelanzFilling().run_setup(tmp_path, setup, lambda *_: None)
     found = {row.quantity: row for row in summary.comparisons}
     for label in LABELS:
         row = found[f"steps that missed the tolerance, {label}"]
@@ -440,9 +440,9 @@ def test_scaling_covers_every_size(scaling: Outcome) -> None:
 
 
 def test_large_fillings_leave_out_what_would_take_hours() -> None:
-    from nonsmooth.experiments.melanz import scaling as melanz_scaling
+    from nonsmooth.experiments.melanz.scaling import MelanzScaling
 
-    runs = melanz_scaling.FULL.runs()
+    runs = MelanzScaling.FULL.runs()
     largest = {key: max(size for size, method in runs if method.key == key) for key in KEYS}
     assert largest == {"relaxed_apgd": 16000, "anti_relaxed_apgd": 1000, "exact_gauss_seidel": 16000}
 

@@ -39,8 +39,10 @@ from nonsmooth.experiments.andreani.grasp_parts import (
     pinocchio_grasp,
     transitions,
 )
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv, write_json
+from nonsmooth.experiments.base import Old
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.output import prepare_folder, write_csv, write_json
+from nonsmooth.experiments.summary import Comparison, Summary
 from nonsmooth.scenes import grasp as grasp_scene
 from nonsmooth.scenes.grasp import grasp_data
 from nonsmooth.solvers.solve import solve as solve_contacts
@@ -206,21 +208,21 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
         _write_answers(folder / "answers.csv", table),
         _write_methods(folder / "methods.csv", table),
         _write_forces(folder / "forces.json", instances, table),
-        save_figure(
+        plots.save_figure(
             figures.objectives(
                 table["rolling", PAPER_METHOD],
                 "Coulomb's cone, mixed nonlinear problem (paper: 183 of 200 below 1e-10, most in class 10)",
             ),
             folder / "fig02_objective_cone.png",
         ),
-        save_figure(
+        plots.save_figure(
             figures.objectives(
                 table["pyramid", PAPER_METHOD],
                 "pyramid, linear problem (paper: 194 of 200 below 1e-10, most in class 10)",
             ),
             folder / "fig03_objective_pyramid.png",
         ),
-        save_figure(figures.forces(instances, table), folder / "forces.png"),
+        plots.save_figure(figures.forces(instances, table), folder / "forces.png"),
     ]
     rows += compare_success(table) + compare_effort(table)
     rows += compare_forces(instances, table) + compare_with_contact_solver(table)
@@ -404,7 +406,7 @@ def _write_forces(path: Path, instances: list[Grasp], table: Table) -> Path:
     return write_json(path, content)
 
 
-ANDREANI_GRASPS = Experiment(
+ANDREANI_GRASPS = Old(
     "andreani-grasps",
     "two SCARA robots and a cube: 3 × 200 contact problems, cone and pyramid, by six methods",
     "Andreani, Friedlander, Mello and Santos, multi-rigid-body contact problems, §4.2, Figs. 2 and 3, "

@@ -37,10 +37,12 @@ from nonsmooth.complementarity.reformulation import Reformulation
 from nonsmooth.experiments.andreani import figures
 from nonsmooth.experiments.andreani import methods as shared
 from nonsmooth.experiments.andreani.methods import Outcome
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Old
+from nonsmooth.experiments.shared import plots
 from nonsmooth.experiments.shared.kept_outcomes import KEPT, kept_solve
 from nonsmooth.experiments.shared.kept_work import forget
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
+from nonsmooth.experiments.shared.output import prepare_folder, write_csv
+from nonsmooth.experiments.summary import Comparison, Summary, exact_row, paper_row, reference_row
 
 PAPERS_METHOD = "box-trust-region"
 TABLE_1 = {
@@ -205,7 +207,7 @@ def _rate_curve(outcomes: Sequence[Outcome]) -> tuple[list[int], list[float]]:
 
 def _draw_rates(path: Path, families: dict[tuple[float, float], list[Outcome]]) -> Path:
     rates = {f"y(0) = ({a:g}, {b:g})": _rate_curve(found) for (a, b), found in families.items()}
-    return save_figure(figures.cost_of_inner_iterations(rates, _rate_exponent(families)), path)
+    return plots.save_figure(figures.cost_of_inner_iterations(rates, _rate_exponent(families)), path)
 
 
 def _rate_exponent(families: dict[tuple[float, float], list[Outcome]]) -> float:
@@ -222,7 +224,7 @@ def _draw_growth(path: Path, growth: dict[str, list[Outcome]], limit: float) -> 
             least = limit if first.status is Status.TIME_LIMIT else 0.0
             failed[label] = (first.size // 5, max(first.seconds, least))
     exponents = {label: exponent(*curve) for label, curve in times.items()}
-    return save_figure(figures.growth(times, failed, exponents, limit, shared.own(times)), path)
+    return plots.save_figure(figures.growth(times, failed, exponents, limit, shared.own(times)), path)
 
 
 # ---- comparisons --------------------------------------------------------------------------------------
@@ -235,7 +237,7 @@ def _compare_harker(outcomes: Sequence[Outcome]) -> list[Comparison]:
         model, example = int(outcome.problem[8]), int(outcome.problem[-1])
         dimension = Reformulation(named.build()).size
         rows.append(
-            Comparison.with_closed_form(
+            exact_row(
                 f"{outcome.problem}: dimension of problem (2)",
                 HARKER_SIZES[model][example - 1],
                 dimension,
@@ -265,7 +267,7 @@ def _compare_scarf(scarf: dict[str, list[Outcome]]) -> list[Comparison]:
             rows.append(Comparison(f"{name}: {column}", paper, mean, unit, note))
         dimension = Reformulation(NAMED[name].build()).size
         expected = {"scarfasum": 30, "scarfanum": 28}[name]
-        rows.append(Comparison.with_paper(f"{name}: dimension of problem (2)", expected, dimension, ""))
+        rows.append(paper_row(f"{name}: dimension of problem (2)", expected, dimension, ""))
     return rows
 
 
@@ -280,7 +282,7 @@ def _compare_control(answers: Sequence[Outcome], best: str) -> list[Comparison]:
             f"{at_bound} controls at their bound, PATH {AT_BOUND[family][column]}; {best}, {outcome.status}"
         )
         rows.append(
-            Comparison.with_reference(
+            reference_row(
                 f"{outcome.problem}, {outcome.start}: J",
                 OBJECTIVES[family][column],
                 objective(outcome.point),
@@ -328,7 +330,7 @@ def _compare_growth(
     return rows
 
 
-ANDREANI_MCPLIB = Experiment(
+ANDREANI_MCPLIB = Old(
     "andreani-mcplib",
     "complementarity problems of MCPLIB: Harker, Scarf, optimal control up to 70,000 variables",
     "Andreani, Friedlander, Mello and Santos §4.1, Table 1 and Fig. 1",

@@ -48,8 +48,10 @@ from nonsmooth.experiments.andreani.sliding_cube import (
     solved,
     worst_push,
 )
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
+from nonsmooth.experiments.base import Old
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.output import prepare_folder, write_csv
+from nonsmooth.experiments.summary import Comparison, Summary, exact_row
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Solver
 from nonsmooth.solvers.lemke import Lemke, lemke_unknowns
@@ -230,11 +232,11 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     files = [
         _write_grasps(folder / "grasps.csv", grasped),
         _write_cubes(folder / "pushed_cube.csv", cubes),
-        save_figure(
+        plots.save_figure(
             figures.directions(cubes, grasped, angle_by_hand, worst_push), folder / "direction_error.png"
         ),
-        save_figure(figures.costs(costs, grasped, cone_time), folder / "cost.png"),
-        save_figure(figures.paths(gliding, cone_path), folder / "gliding_cube.png"),
+        plots.save_figure(figures.costs(costs, grasped, cone_time), folder / "cost.png"),
+        plots.save_figure(figures.paths(gliding, cone_path), folder / "gliding_cube.png"),
     ]
     rows = compare_cube(cubes) + compare_grasps(grasped) + compare_glide(gliding, cone_path)
     rows += compare_costs(grasped, cone_time, costs)
@@ -249,7 +251,7 @@ def compare_cube(cubes: list[CubeErrors]) -> list[Comparison]:
         worst, name = float(part.angle.max()), f"{part.polygon}, k = {part.push:g}"
         note = f"magnitude off by {100 * part.size.min():+.1f} to {100 * part.size.max():+.1f} %"
         hand = float(np.degrees(worst_push(part.polygon, part.push)[1]))
-        rows.append(Comparison.with_closed_form(f"cube: worst direction, {name}", hand, worst, "°", note))
+        rows.append(exact_row(f"cube: worst direction, {name}", hand, worst, "°", note))
     apart = max(float(part.by_hand.max()) for part in cubes)
     rows.append(
         Comparison(
@@ -291,18 +293,14 @@ def compare_glide(gliding: dict[Polygon, Floats], cone_path: Floats) -> list[Com
     apart = float(np.linalg.norm(cone_path[-1] - rest))
     way = float(np.linalg.norm(rest))
     note = f"{apart:.1e} m from there; steps of {STEP:g} s"
-    rows = [
-        Comparison.with_closed_form(
-            "gliding cube: way, cone", way, float(np.linalg.norm(cone_path[-1])), "m", note
-        )
-    ]
+    rows = [exact_row("gliding cube: way, cone", way, float(np.linalg.norm(cone_path[-1])), "m", note)]
     for polygon, path in gliding.items():
         hand = rest_by_hand(polygon, glide_angle(polygon))
         straight = np.array([np.cos(glide_angle(polygon)), np.sin(glide_angle(polygon))])
         wrong = angle_between(path[-1], straight)
         longer = 100.0 * float(np.linalg.norm(path[-1]) / way - 1.0)
         rows.append(
-            Comparison.with_closed_form(
+            exact_row(
                 f"gliding cube: way, {polygon}", float(np.linalg.norm(hand)), float(np.linalg.norm(path[-1])),
                 "m", f"{longer:+.1f} % against the cone, {wrong:.2f}° off",
             )
@@ -373,7 +371,7 @@ def _cell(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-ANDREANI_PYRAMID = Experiment(
+ANDREANI_PYRAMID = Old(
     "andreani-pyramid",
     "Coulomb's cone against pyramids with 4 to 32 sides: errors of the force, and cost",
     "Andreani, Friedlander, Mello and Santos, multi-rigid-body contact problems, §4.2, cone versus pyramid",

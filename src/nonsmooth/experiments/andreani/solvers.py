@@ -21,8 +21,10 @@ from nonsmooth.complementarity.library import NAMED
 from nonsmooth.experiments.andreani import figures
 from nonsmooth.experiments.andreani import methods as shared
 from nonsmooth.experiments.andreani.methods import Outcome
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv, write_text
+from nonsmooth.experiments.base import Old
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.output import prepare_folder, write_csv, write_text
+from nonsmooth.experiments.summary import Comparison, Summary
 
 FASTEST = 1e-4
 """CPU time in s below which times count as this: shorter ones are the noise of the clock."""
@@ -76,7 +78,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     files = [
         write_csv(folder / "solvers.csv", (*shared.HEADER, "distance"), map(_row, outcomes.values())),
         write_text(folder / "solvers.md", table(labels, cases, outcomes, limit)),
-        save_figure(
+        plots.save_figure(
             figures.profiles(_panels(labels, cases, outcomes, linear), labels, shared.own(labels)),
             folder / "profiles.png",
         ),
@@ -201,7 +203,7 @@ def compare(
     return rows
 
 
-ANDREANI_SOLVERS = Experiment(
+ANDREANI_SOLVERS = Old(
     "andreani-solvers",
     "every complementarity solver over every named problem and start, with performance profiles",
     "Andreani, Friedlander, Mello and Santos §4, and the problems of MCPLIB",

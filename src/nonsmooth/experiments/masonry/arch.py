@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.masonry.standing import Building, Standing, run_buildings
+from nonsmooth.experiments.summary import Comparison, Summary
 from nonsmooth.scenes.masonry import arch
 
 STEP = 1.0 / 240.0
@@ -52,7 +53,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     return run_buildings(ARCH, (SMALL, LARGE), QUICK if quick else FULL, folder, progress)
 
 
-ARCH = Experiment(
+ARCH = Old(
     "arch",
     "masonry arches of 25 and 101 hull stones: every step at 1e-8, and they stand",
     "the arches of the splitting method for exact friction (SCA 2026), and DART's record of it",

@@ -10,8 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.masonry.standing import Building, Standing, run_buildings
+from nonsmooth.experiments.summary import Comparison, Summary
 from nonsmooth.scenes.cards import card_house
 
 STEP = 1.0 / 240.0
@@ -51,7 +52,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     return run_buildings(CARD_HOUSE, buildings, QUICK if quick else FULL, folder, progress)
 
 
-CARD_HOUSE = Experiment(
+CARD_HOUSE = Old(
     "card-house",
     "houses of 26, 40 and 155 cards that lean by their edges: every step certified, and they stand",
     "the card houses of the splitting method for exact friction (SCA 2026), and DART's record of it",

@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.masonry.standing import Building, run_buildings
+from nonsmooth.experiments.summary import Summary
 from nonsmooth.scenes.kapla import kapla
 
 STEP = 0.01
@@ -29,7 +30,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     return run_buildings(KAPLA, BUILDINGS, QUICK if quick else FULL, folder, progress)
 
 
-KAPLA = Experiment(
+KAPLA = Old(
     "kapla",
     "SimBenchmark's Kapla tower of 102 blocks, as hulls and as boxes: every step at 1e-8, and it stands",
     "SimBenchmark (Kang and Hwangbo), Kapla benchmark: 6 floors of 17 blocks of 10 kg, step 0.01 s",

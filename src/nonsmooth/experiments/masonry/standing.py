@@ -14,19 +14,11 @@ import numpy as np
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.errors import ContactWarning, ToleranceWarning
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    ORANGE,
-    legend_below,
-    new_axes,
-    prepare_folder,
-    save_figure,
-    write_csv,
-    write_json,
-)
+from nonsmooth.experiments.base import AnyExperiment
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, ORANGE
+from nonsmooth.experiments.shared.output import prepare_folder, write_csv, write_json
+from nonsmooth.experiments.summary import Comparison, Summary, exact_row
 from nonsmooth.io.runs.recording import Recording
 from nonsmooth.model.system import System
 from nonsmooth.stepping.frame import Frame
@@ -142,7 +134,7 @@ def _paint(recording: Path, building: Building, target: Path) -> Path:
 
 
 def run_buildings(
-    experiment: Experiment, buildings: Sequence[Building], steps: int, folder: Path, progress: Progress
+    experiment: AnyExperiment, buildings: Sequence[Building], steps: int, folder: Path, progress: Progress
 ) -> Summary:
     """Run buildings, write data, figures and the summary of an experiment."""
     prepare_folder(folder)
@@ -157,7 +149,7 @@ def run_buildings(
         _write_steps(folder / "steps.csv", found),
         write_json(folder / "runs.json", {each.building.key: numbers(each) for each in found}),
         *pictures,
-        save_figure(_history(found), folder / "history.png"),
+        plots.save_figure(_history(found), folder / "history.png"),
     ]
     rows = tuple(row for each in found for row in compare(each))
     failures = tuple(sentence for each in found for sentence in failures_of(each))
@@ -205,7 +197,7 @@ def compare(each: Standing) -> list[Comparison]:
                    f"must be 0; {certificate.contacts_checked} of {certificate.contacts} contacts checked; "
                    f"largest error of a gap {certificate.largest_gap_error:.1e} m, of a normal "
                    f"{certificate.largest_normal_error:.1e} rad", 0.0),
-        Comparison.with_closed_form(f"weight carried, as a part of all, {name}", 1.0, 1.0 - each.force_error,
+        exact_row(f"weight carried, as a part of all, {name}", 1.0, 1.0 - each.force_error,
                                     "", "mean over the last tenth of the run"),
         Comparison(f"largest penetration, {name}", None, certificate.largest_penetration, "m"),
         Comparison(f"time of a step, {name}", None, 1e3 * each.per_step, "ms",
@@ -257,7 +249,7 @@ def _write_steps(path: Path, found: Sequence[Standing]) -> Path:
 
 def _history(found: Sequence[Standing]) -> Figure:
     """Residual and displacement of every step."""
-    figure, (left, right) = new_axes((11.0, 5.4), columns=2)
+    figure, (left, right) = plots.new_axes((11.0, 5.4), columns=2)
     for each, colour in zip(found, _COLOURS, strict=False):
         time_, residual = each.run.steps["time"], each.run.steps["residual"]
         left.semilogy(
@@ -270,5 +262,5 @@ def _history(found: Sequence[Standing]) -> Figure:
     right.axhline(ALLOWED, color=DARK_GREY, linestyle="--", linewidth=1.0, label="counts as standing below")
     left.set(xlabel="time in s", ylabel="relative residual", title="residual of every step")
     right.set(xlabel="time in s", ylabel="displacement in m", title="largest displacement of a body")
-    legend_below(figure, len(found) + 2)
+    plots.legend_below(figure, len(found) + 2)
     return figure

@@ -20,10 +20,12 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.mazhar import figures
 from nonsmooth.experiments.mazhar.models import MODELS, DualRelaxed, Model
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.output import prepare_folder, write_csv
+from nonsmooth.experiments.summary import Comparison, Summary, exact_row, paper_row
 from nonsmooth.model.system import System
 from nonsmooth.scenes.balls import rolling_ball
 from nonsmooth.scenes.boxes import box_on_incline
@@ -256,9 +258,9 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     ]
     for case in CASES:
         name = f"{case.name.replace('-', '_')}.png"
-        files.append(save_figure(figures.motion(case, shown[case.name]), folder / name))
-    files.append(save_figure(figures.convergence(study), folder / "order.png"))
-    files.append(save_figure(figures.rest(resting), folder / "rest.png"))
+        files.append(plots.save_figure(figures.motion(case, shown[case.name]), folder / name))
+    files.append(plots.save_figure(figures.convergence(study), folder / "order.png"))
+    files.append(plots.save_figure(figures.rest(resting), folder / "rest.png"))
     rows = tuple(compare(shown, study, resting))
     progress(total, total, "done")
     return Summary(MAZHAR_DYNAMICS.name, MAZHAR_DYNAMICS.paper, rows, tuple(files)).write(folder)
@@ -270,7 +272,7 @@ def compare(
     """Set the report's values and the closed forms beside ours, by the names of the cases."""
     ball = tracks["ball"]
     rows = [
-        Comparison.with_paper(
+        paper_row(
             f"ball rolls from, {track.model.label}", 0.291, _rolls_from(track), "s",
             f"2 v₀/(7 μ g) = {track.case.sliding_ends:.6f} s; the slip of the last two sliding steps, "
             "extended to zero",
@@ -282,7 +284,7 @@ def compare(
         for track in tracks[name]:
             if track.model.exact:
                 rows.append(
-                    Comparison.with_closed_form(
+                    exact_row(
                         f"{track.case.title}: stop distance, {track.model.label}", track.case.stop_distance,
                         float(track.along[-1]), "m",
                         f"½ v₀ h = {0.5 * track.case.speed * track.step:.2g} m is the integrator's share",
@@ -291,7 +293,7 @@ def compare(
     for track in tracks["incline-from-rest"]:
         if track.model.exact:
             rows.append(
-                Comparison.with_closed_form(
+                exact_row(
                     f"{track.case.title}: acceleration, {track.model.label}", track.case.acceleration,
                     float(track.speed[-1] / track.time[-1]), "m/s²",
                 )
@@ -337,7 +339,7 @@ def _of_case(case: Case, tracks: list[Track], study: list[Track]) -> list[Compar
             f"{case.title}: highest above the surface, relaxed models", None,
             max(float(track.height.max()) for track in relaxed), "m", f"the report, {case.report}",
         ),
-        Comparison.with_closed_form(
+        exact_row(
             f"{case.title}: lift-off speed, relaxed models", case.relaxed_lift(step),
             max((float(track.lift[1]) for track in relaxed), key=lambda v: abs(v - case.relaxed_lift(step))),
             "m/s", "first step, the model that is farthest from it",
@@ -418,7 +420,7 @@ def _write_errors(path: Path, tracks: list[Track]) -> Path:
     return write_csv(path, header, rows)
 
 
-MAZHAR_DYNAMICS = Experiment(
+MAZHAR_DYNAMICS = Old(
     "mazhar-dynamics",
     "a ball and three boxes under six models, beside the closed form: who lifts off, who creeps",
     "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.3–5.5, Figs. 7–20",

@@ -19,11 +19,13 @@ import numpy as np
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Progress
 from nonsmooth.errors import UnsupportedError
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.mazhar import settled_spheres as spheres
 from nonsmooth.experiments.mazhar import static_figures as figures
+from nonsmooth.experiments.shared import plots
 from nonsmooth.experiments.shared.granular import Effort
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
+from nonsmooth.experiments.shared.output import prepare_folder, write_csv
+from nonsmooth.experiments.summary import Comparison, Summary, exact_row
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.admm import ADMM
 from nonsmooth.solvers.apgd import APGD
@@ -216,8 +218,10 @@ def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
     progress(total - 1, total, "figures")
     files = [
         path,
-        save_figure(figures.times(results, setup), folder / "fig05_times.png"),
-        save_figure(figures.primal_objectives(best_of_size(results)), folder / "fig06_primal_objective.png"),
+        plots.save_figure(figures.times(results, setup), folder / "fig05_times.png"),
+        plots.save_figure(
+            figures.primal_objectives(best_of_size(results)), folder / "fig06_primal_objective.png"
+        ),
     ]
     rows = tuple(compare(results, setup))
     summary = Summary(MAZHAR_SCALING.name, MAZHAR_SCALING.paper, rows, tuple(files)).write(folder)
@@ -299,7 +303,7 @@ def compare(results: Sequence[Measured], setup: Setup) -> list[Comparison]:
     for each in best_of_size(results):
         at_rest = 0.5 * each.spheres * spheres.MASS * (9.81 * STEP) ** 2
         rows += [
-            Comparison.with_closed_form(
+            exact_row(
                 f"primal objective that goes in, {each.spheres} spheres", at_rest, each.objective_before, "J",
                 "plus ½kᵀM⁻¹k, so that it is ½ n m (g h)² of the velocities before",
             ),
@@ -340,7 +344,7 @@ def _belongs_to(each: Measured, setup: Setup) -> bool:
     )
 
 
-MAZHAR_SCALING = Experiment(
+MAZHAR_SCALING = Old(
     "mazhar-scaling",
     "one step of 64 to 2,560 settled spheres: time of every solver over the number of contacts",
     "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.2, Figs. 5 and 6",

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.mazhar import settled_spheres as spheres
 from nonsmooth.experiments.mazhar import static_figures as figures
+from nonsmooth.experiments.shared import plots
 from nonsmooth.experiments.shared.granular import Effort
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
+from nonsmooth.experiments.shared.output import prepare_folder, write_csv
+from nonsmooth.experiments.summary import Comparison, Summary, exact_row
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.interior_point import InteriorPoint
@@ -264,8 +266,8 @@ def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
         *(spheres.path_of(recipe, folder) for recipe in recipes),
         write_csv(folder / "table1.csv", *_table(analyses)),
         write_csv(folder / "objective.csv", *_traces(analyses)),
-        save_figure(figures.objectives(analyses), folder / "fig01_fig03_objective.png"),
-        save_figure(figures.solutions(analyses), folder / "fig02_fig04_solutions.png"),
+        plots.save_figure(figures.objectives(analyses), folder / "fig01_fig03_objective.png"),
+        plots.save_figure(figures.solutions(analyses), folder / "fig02_fig04_solutions.png"),
     ]
     rows = tuple(row for analysis in analyses for row in compare(analysis))
     summary = Summary(MAZHAR_STATIC.name, MAZHAR_STATIC.paper, rows, tuple(files)).write(folder)
@@ -311,7 +313,7 @@ def compare(analysis: Analysis) -> list[Comparison]:
             f"{unprinted}; {gap:.1e} of it from the most exact answer {best:.9g} J, whose residual is "
             f"{analysis.reference.certificate.residual:.1e}",
         ),
-        Comparison.with_closed_form(
+        exact_row(
             f"dual + primal objective, {name} settled", at_rest, best + _primal(analysis.reference), "J",
             "−½ kᵀM⁻¹k, strong duality; the dual objective alone has this value where everything stops",
         ),
@@ -390,7 +392,7 @@ def _traces(analyses: Sequence[Analysis]) -> tuple[Sequence[str], list[list[obje
     return header, rows
 
 
-MAZHAR_STATIC = Experiment(
+MAZHAR_STATIC = Old(
     "mazhar-static",
     "one step of 320 settled spheres: objective over the iterations of APGD and of interior point",
     "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.1, Table 1 and Figs. 1–4",

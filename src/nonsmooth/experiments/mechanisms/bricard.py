@@ -14,10 +14,11 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Pieces, Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.mechanisms import references
 from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
 from nonsmooth.experiments.mechanisms.setting import Benchmark, Line, Plan, Trial, kept, skeleton
+from nonsmooth.experiments.summary import Comparison, Summary, paper_row
 from nonsmooth.model import quaternions
 from nonsmooth.model.system import System
 from nonsmooth.scenes.spatial_benchmarks import bricard
@@ -66,11 +67,7 @@ def exudyn(_trials: Sequence[Trial], pieces: Pieces) -> list[Comparison]:
     moved = (places(end) - places(start))[:5]
     norm = float(np.linalg.norm(np.concatenate([moved.ravel(), turned.ravel()])))
     note = "Exudyn, bricardMechanism, h = 1 ms"
-    return [
-        Comparison.with_paper(
-            "norm of the bars' motion at t = 1 s, rattle, h = 1 ms", EXUDYN, norm, "m and 1", note
-        )
-    ]
+    return [paper_row("norm of the bars' motion at t = 1 s, rattle, h = 1 ms", EXUDYN, norm, "m and 1", note)]
 
 
 BENCHMARK = Benchmark(
@@ -90,7 +87,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     return run_benchmark(IFTOMM_BRICARD, BENCHMARK, QUICK if quick else FULL, REPORT, folder, progress)
 
 
-IFTOMM_BRICARD = Experiment(
+IFTOMM_BRICARD = Old(
     "iftomm-bricard",
     "Bricard's mechanism, which moves although its joints take all freedoms: one row is redundant",
     "IFToMM library of computational benchmark problems, A04",

@@ -16,20 +16,12 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Pieces, Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.mechanisms import textbook_references as references
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    LIGHT_GREY,
-    ORANGE,
-    legend_below,
-    new_axes,
-    prepare_folder,
-    save_figure,
-    write_csv,
-)
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE
+from nonsmooth.experiments.shared.output import prepare_folder, write_csv
+from nonsmooth.experiments.summary import Comparison, Summary, exact_row
 from nonsmooth.scenes.linkages import chain
 from nonsmooth.stepping.frame import Frame
 from nonsmooth.stepping.simulate import simulate
@@ -152,8 +144,8 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     files = [
         _write_joints(folder / "joints.csv", chains),
         _write_errors(folder / "errors.csv", chains),
-        save_figure(_shapes(chains[-1]), folder / "shape.png"),
-        save_figure(_errors(chains), folder / "errors.png"),
+        plots.save_figure(_shapes(chains[-1]), folder / "shape.png"),
+        plots.save_figure(_errors(chains), folder / "errors.png"),
     ]
     summary = Summary(CATENARY.name, CATENARY.paper, tuple(compare(chains)), tuple(files)).write(folder)
     pieces.finish()
@@ -166,11 +158,11 @@ def compare(chains: Sequence[Hanging]) -> list[Comparison]:
     for each in chains:
         name = f"{each.links} links"
         rows += [
-            Comparison.with_closed_form(
+            exact_row(
                 f"largest distance of a joint from statics, {name}", 0.0, each.shape_error, "m",
                 f"largest speed left {each.speed[-1]:.1g} m/s",
             ),
-            Comparison.with_closed_form(
+            exact_row(
                 f"largest error of a joint's force, {name}", 0.0, each.force_error, "N",
                 f"largest force {each.forces.max():.4g} N",
             ),
@@ -184,9 +176,9 @@ def compare(chains: Sequence[Hanging]) -> list[Comparison]:
     note = f"{best.links} links"
     return [
         *rows,
-        Comparison.with_closed_form("sag", SAG, best.sag, "m", note),
-        Comparison.with_closed_form("least force in the chain", pull, float(best.forces.min()), "N", note),
-        Comparison.with_closed_form(
+        exact_row("sag", SAG, best.sag, "m", note),
+        exact_row("least force in the chain", pull, float(best.forces.min()), "N", note),
+        exact_row(
             "force on a support", pull * np.cosh(0.5 * SPAN / PARAMETER), float(best.forces[0]), "N", note
         ),
         Comparison("largest error of the joints", None, best.joint_error, "m or rad", note),
@@ -197,7 +189,7 @@ def _shapes(each: Hanging) -> Figure:
     """The chain on its way to rest, and its forces."""
     from matplotlib import colormaps
 
-    figure, (shape, force) = new_axes((11.0, 5.0), columns=2)
+    figure, (shape, force) = plots.new_axes((11.0, 5.0), columns=2)
     x = np.linspace(0.0, SPAN, 400)
     shape.plot(x, height(x), color=LIGHT_GREY, linewidth=6.0, label="catenary")
     for number, (moment, joints) in enumerate(each.shapes.items()):
@@ -214,13 +206,13 @@ def _shapes(each: Hanging) -> Figure:
         place, each.forces, "o", color=GREEN, markersize=2.5, label=f"joints of {each.links} links at rest"
     )
     force.set(xlabel="x in m", ylabel="force in N", title="force in the chain at rest", ylim=(0.0, None))
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
 def _errors(chains: Sequence[Hanging]) -> Figure:
     """How far chains are from statics and from the catenary, and how they come to rest."""
-    figure, (error, speed) = new_axes((11.0, 4.8), columns=2)
+    figure, (error, speed) = plots.new_axes((11.0, 4.8), columns=2)
     links = np.array([each.links for each in chains], dtype=float)
     distance = np.array([each.from_catenary for each in chains])
     error.loglog(links, distance, "s-", color=ORANGE, markersize=7, label="from the catenary, m")
@@ -243,7 +235,7 @@ def _errors(chains: Sequence[Hanging]) -> Figure:
     for each, colour in zip(chains, (LIGHT_GREY, BLUE, ORANGE, GREEN), strict=False):
         speed.semilogy(each.time, each.speed, color=colour, linewidth=1.2, label=f"{each.links} links")
     speed.set(xlabel="time in s", ylabel="largest speed in m/s", title="coming to rest")
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
@@ -272,7 +264,7 @@ def _write_errors(path: Path, chains: Sequence[Hanging]) -> Path:
     return write_csv(path, header, rows)
 
 
-CATENARY = Experiment(
+CATENARY = Old(
     "catenary",
     "a chain of 100 links between two points: shape and forces at rest",
     "checked against the statics of rigid links and the closed form of the catenary",

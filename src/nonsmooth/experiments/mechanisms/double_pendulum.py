@@ -13,10 +13,11 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.mechanisms import textbook_references as references
 from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
 from nonsmooth.experiments.mechanisms.setting import Benchmark, Plan
+from nonsmooth.experiments.summary import Summary
 from nonsmooth.model.system import System
 from nonsmooth.scenes.linkages import double_pendulum
 
@@ -63,7 +64,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     return run_benchmark(DOUBLE_PENDULUM, BENCHMARK, QUICK if quick else FULL, REPORT, folder, progress)
 
 
-DOUBLE_PENDULUM = Experiment(
+DOUBLE_PENDULUM = Old(
     "double-pendulum",
     "two bars that hang from each other: error and order of all schemes, drift of energy and joints",
     "checked against Lagrange's equations, integrated to twelve digits",

@@ -15,10 +15,11 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Pieces, Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.mechanisms import references
 from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
 from nonsmooth.experiments.mechanisms.setting import Benchmark, Plan, Trial, finest, in_words, skeleton
+from nonsmooth.experiments.summary import Comparison, Summary, exact_row, paper_row, reference_row
 from nonsmooth.model.system import System
 from nonsmooth.scenes.planar_benchmarks import n_four_bar
 from nonsmooth.stepping.simulate import simulate
@@ -49,10 +50,8 @@ def singular_positions(trials: Sequence[Trial], _pieces: Pieces) -> list[Compari
     system = trial.run.system
     tips = [2.0 * system.position[system.index(f"rocker {k}"), 1] for k in range(3)]
     return [
-        Comparison.with_reference(
-            f"singular positions passed, {trial.name}", wanted, passed, "", BENCHMARK.source
-        ),
-        Comparison.with_closed_form(
+        reference_row(f"singular positions passed, {trial.name}", wanted, passed, "", BENCHMARK.source),
+        exact_row(
             f"difference of the tips' heights at the end, {trial.name}", 0.0, float(np.ptp(tips)), "m",
             "zero as long as all loops are parallelograms",
         ),
@@ -66,7 +65,7 @@ def with_forty_loops(trials: Sequence[Trial], pieces: Pieces) -> list[Comparison
     system = simulate(n_four_bar(40), FORTY_TIME, step, scheme="rattle").system
     name = f"of forty loops at t = {FORTY_TIME:g} s, rattle, h = {in_words(step)}"
     rows = [
-        Comparison.with_paper(f"{part} {name}", value, float(ours), "m", "the table that goes with A02")
+        paper_row(f"{part} {name}", value, float(ours), "m", "the table that goes with A02")
         for part, value, ours in zip(BENCHMARK.components, FORTY_LOOPS, measure(system), strict=True)
     ]
     return singular_positions(trials, pieces) + rows
@@ -90,7 +89,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     return run_benchmark(IFTOMM_FOUR_BAR, BENCHMARK, plan, report, folder, progress)
 
 
-IFTOMM_FOUR_BAR = Experiment(
+IFTOMM_FOUR_BAR = Old(
     "iftomm-four-bar",
     "two four-bar loops through their singular positions, where all links are in line",
     "IFToMM library of computational benchmark problems, A02",

@@ -15,10 +15,11 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.mechanisms import references
 from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
 from nonsmooth.experiments.mechanisms.setting import Benchmark, Line, Plan, kept
+from nonsmooth.experiments.summary import Summary
 from nonsmooth.model import quaternions
 from nonsmooth.model.system import System
 from nonsmooth.scenes.spatial_benchmarks import governor
@@ -81,7 +82,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     return run_benchmark(IFTOMM_GOVERNOR, BENCHMARK, plan, report, folder, progress)
 
 
-IFTOMM_GOVERNOR = Experiment(
+IFTOMM_GOVERNOR = Old(
     "iftomm-governor",
     "a flyball governor with stiff springs and dampers: the slider's height",
     "IFToMM library of computational benchmark problems, A05",

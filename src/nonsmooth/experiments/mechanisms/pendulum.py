@@ -11,10 +11,11 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.mechanisms import references
 from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
 from nonsmooth.experiments.mechanisms.setting import Benchmark, Plan, skeleton
+from nonsmooth.experiments.summary import Summary
 from nonsmooth.model.system import System
 from nonsmooth.scenes.planar_benchmarks import pendulum
 
@@ -49,7 +50,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     return run_benchmark(IFTOMM_PENDULUM, BENCHMARK, QUICK if quick else FULL, REPORT, folder, progress)
 
 
-IFTOMM_PENDULUM = Experiment(
+IFTOMM_PENDULUM = Old(
     "iftomm-pendulum",
     "the simple pendulum: error, energy and cost of all schemes against elliptic functions",
     "IFToMM library of computational benchmark problems, A01",

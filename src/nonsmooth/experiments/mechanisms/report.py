@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from nonsmooth._support.progress import Pieces, Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import AnyExperiment
 from nonsmooth.experiments.mechanisms import figures
 from nonsmooth.experiments.mechanisms.setting import (
     SCHEMES,
@@ -23,7 +23,9 @@ from nonsmooth.experiments.mechanisms.setting import (
     run_trial,
     run_trials,
 )
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.output import prepare_folder, write_csv
+from nonsmooth.experiments.summary import Comparison, Summary, paper_row, reference_row
 
 More = Callable[[Sequence[Trial], Pieces], list[Comparison]]
 
@@ -60,7 +62,12 @@ class Report:
 
 
 def run_benchmark(
-    experiment: Experiment, benchmark: Benchmark, plan: Plan, report: Report, folder: Path, progress: Progress
+    experiment: AnyExperiment,
+    benchmark: Benchmark,
+    plan: Plan,
+    report: Report,
+    folder: Path,
+    progress: Progress,
 ) -> Summary:
     """Run all trials, write data and figures into the folder, and compare."""
     prepare_folder(folder)
@@ -76,9 +83,9 @@ def run_benchmark(
     files = [
         write_trials(folder / "trials.csv", [*trials, *long]),
         write_motion(folder / "motion.csv", benchmark, trials),
-        save_figure(picture, folder / "motion.png"),
-        save_figure(figures.convergence(benchmark, trials, plan.until), folder / "convergence.png"),
-        save_figure(figures.drift(trials), folder / "drift.png"),
+        plots.save_figure(picture, folder / "motion.png"),
+        plots.save_figure(figures.convergence(benchmark, trials, plan.until), folder / "convergence.png"),
+        plots.save_figure(figures.drift(trials), folder / "drift.png"),
         *report.more_files(folder),
     ]
     rows = [*_published(benchmark, report, shown), *more, *_at_the_end(benchmark, shown)]
@@ -92,7 +99,7 @@ def run_benchmark(
 def _published(benchmark: Benchmark, report: Report, trial: Trial) -> list[Comparison]:
     """Published values of the quantity beside ours, as far as the run goes."""
     return [
-        Comparison.with_paper(
+        paper_row(
             f"{name} at t = {moment:g} s, {trial.name}", value, float(ours), benchmark.unit, report.publisher
         )
         for moment, values in report.published.items()
@@ -112,7 +119,7 @@ def _at_the_end(benchmark: Benchmark, trial: Trial) -> list[Comparison]:
     """The quantity at the end of a run beside its reference."""
     wanted = benchmark.reference(trial.time)[-1]
     return [
-        Comparison.with_reference(
+        reference_row(
             f"{name} at t = {trial.time[-1]:g} s, {trial.name}", float(value), float(ours), benchmark.unit,
             benchmark.source,
         )

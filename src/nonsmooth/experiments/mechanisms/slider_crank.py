@@ -18,21 +18,13 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Pieces, Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.mechanisms import textbook_references as references
 from nonsmooth.experiments.mechanisms.setting import SCHEMES
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    LIGHT_GREY,
-    ORANGE,
-    legend_below,
-    new_axes,
-    prepare_folder,
-    save_figure,
-    write_csv,
-)
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE
+from nonsmooth.experiments.shared.output import prepare_folder, write_csv
+from nonsmooth.experiments.summary import Comparison, Summary, exact_row
 from nonsmooth.scenes.linkages import slider_crank
 from nonsmooth.stepping.frame import Frame
 from nonsmooth.stepping.simulate import simulate
@@ -131,8 +123,8 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     files = [
         _write_motion(folder / "motion.csv", trials),
         _write_errors(folder / "errors.csv", trials),
-        save_figure(_motion(trials), folder / "motion.png"),
-        save_figure(_convergence(trials), folder / "convergence.png"),
+        plots.save_figure(_motion(trials), folder / "motion.png"),
+        plots.save_figure(_convergence(trials), folder / "convergence.png"),
     ]
     rows = compare(trials)
     summary = Summary(SLIDER_CRANK.name, SLIDER_CRANK.paper, tuple(rows), tuple(files)).write(folder)
@@ -149,9 +141,7 @@ def compare(trials: Sequence[Trial]) -> list[Comparison]:
         worst = START_UP + int(np.argmax(np.abs(fine.exact["torque"][START_UP:])))
         peak = float(fine.exact["torque"][worst])
         rows.append(
-            Comparison.with_closed_form(
-                f"largest driving torque, {name}", peak, float(fine.ours["torque"][worst]), "N·m"
-            )
+            exact_row(f"largest driving torque, {name}", peak, float(fine.ours["torque"][worst]), "N·m")
         )
         for quantity, unit in QUANTITIES.items():
             ratio = coarse.error(quantity) / fine.error(quantity)
@@ -180,7 +170,7 @@ def _finest(trials: Sequence[Trial]) -> list[Trial]:
 
 def _motion(trials: Sequence[Trial]) -> Figure:
     """Slider and torque over a turn, with the closed forms behind them."""
-    figure, axes = new_axes((14.0, 5.6), columns=3)
+    figure, axes = plots.new_axes((14.0, 5.6), columns=3)
     best = _finest(trials)[-1]
     for ax, (quantity, unit) in zip(axes, QUANTITIES.items(), strict=True):
         order = np.argsort(best.angle[quantity] % (2.0 * math.pi))
@@ -201,14 +191,14 @@ def _motion(trials: Sequence[Trial]) -> Figure:
         ax.set(xlabel="crank angle in degrees", ylabel=f"{quantity} in {unit}", xlim=(0.0, 360.0))
         ax.set(title=f"{quantity} of the {where}", xticks=np.arange(0, 361, 90))
     axes[-1].plot([], [], "x", color=DARK_GREY, markersize=4, label=f"the first {START_UP} steps")
-    legend_below(figure, 5)
+    plots.legend_below(figure, 5)
     return figure
 
 
 def _convergence(trials: Sequence[Trial]) -> Figure:
     """Largest errors against the step."""
     label = "first and second order, through the shortest step"
-    figure, axes = new_axes((14.0, 5.6), columns=3)
+    figure, axes = plots.new_axes((14.0, 5.6), columns=3)
     for ax, (quantity, unit) in zip(axes, QUANTITIES.items(), strict=True):
         for scheme in SCHEMES:
             chosen = [trial for trial in trials if trial.scheme == scheme]
@@ -224,7 +214,7 @@ def _convergence(trials: Sequence[Trial]) -> Figure:
         ax.set_xticks(every, [f"{1e3 * step:.3g}" for step in every])
         ax.minorticks_off()
         ax.set(xlabel="time step in ms", ylabel=f"largest error in {unit}", title=quantity)
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
@@ -258,7 +248,7 @@ def _write_errors(path: Path, trials: Sequence[Trial]) -> Path:
     return write_csv(path, header, rows)
 
 
-SLIDER_CRANK = Experiment(
+SLIDER_CRANK = Old(
     "slider-crank",
     "a slider-crank at constant speed: position, velocity and driving torque",
     "checked against closed forms",

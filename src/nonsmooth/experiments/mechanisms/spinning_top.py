@@ -15,19 +15,13 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Pieces, Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
 from nonsmooth.experiments.mechanisms.setting import Benchmark, Plan, Trial, finest, in_words
 from nonsmooth.experiments.mechanisms.textbook_references import Top, TopMotion
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    GREEN,
-    LIGHT_GREY,
-    ORANGE,
-    legend_below,
-    new_axes,
-    save_figure,
-)
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, GREEN, LIGHT_GREY, ORANGE
+from nonsmooth.experiments.summary import Comparison, Summary, exact_row
 from nonsmooth.model import quaternions
 from nonsmooth.model.system import System
 from nonsmooth.scenes.linkages import top
@@ -140,19 +134,15 @@ class _Steady:
             scheme = f"rattle, h = {in_words(self.step)}"
             wander = float(np.abs(run.tilt - TILT).max())
             found += [
-                Comparison.with_closed_form(
-                    f"rate of {name} steady precession, {scheme}", rate, run.measured, "rad/s"
-                ),
-                Comparison.with_closed_form(
-                    f"largest change of the tilt, {name} precession, {scheme}", 0.0, wander, "rad"
-                ),
+                exact_row(f"rate of {name} steady precession, {scheme}", rate, run.measured, "rad/s"),
+                exact_row(f"largest change of the tilt, {name} precession, {scheme}", 0.0, wander, "rad"),
             ]
         return found
 
     def files(self, folder: Path) -> list[Path]:
         """Draw the ways of the axis."""
         assert self.nutation is not None
-        figure, (above, tilts) = new_axes((11.0, 5.2), columns=2)
+        figure, (above, tilts) = plots.new_axes((11.0, 5.2), columns=2)
         fine = np.linspace(0.0, self.duration, 2000)
         wanted = REFERENCE.motion(fine, tilt=TILT, spin=SPIN)
         way = direction(wanted)
@@ -173,8 +163,8 @@ class _Steady:
             xlabel="x of the axis", ylabel="y of the axis", aspect="equal", title="the axis seen from above"
         )
         tilts.set(xlabel="time in s", ylabel="tilt in degrees", title="tilt of the axis")
-        legend_below(figure, 4)
-        return [save_figure(figure, folder / "precession.png")]
+        plots.legend_below(figure, 4)
+        return [plots.save_figure(figure, folder / "precession.png")]
 
 
 def run(folder: Path, quick: bool, progress: Progress) -> Summary:
@@ -185,7 +175,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     return run_benchmark(SPINNING_TOP, BENCHMARK, plan, report, folder, progress)
 
 
-SPINNING_TOP = Experiment(
+SPINNING_TOP = Old(
     "spinning-top",
     "a top on a fixed point: rates of steady precession, and nutation with cusps",
     "checked against the closed form of steady precession and the heavy top's equations of motion",

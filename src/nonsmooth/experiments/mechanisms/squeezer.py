@@ -14,10 +14,11 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Pieces, Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.mechanisms import references
 from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
 from nonsmooth.experiments.mechanisms.setting import Benchmark, Plan, Trial, in_words, kept, skeleton
+from nonsmooth.experiments.summary import Comparison, Summary, paper_row, reference_row
 from nonsmooth.model.system import System
 from nonsmooth.scenes.planar_benchmarks import squeezer
 from nonsmooth.stepping.simulate import simulate
@@ -80,11 +81,9 @@ def test_set(trials: Sequence[Trial], pieces: Pieces) -> list[Comparison]:
         ours = float(start) + sign * run.system.coordinate(joint)
         quantity = f"{name} at t = {duration:g} s from the test set's start, rattle, h = {in_words(step)}"
         if duration == 0.03:
-            rows.append(
-                Comparison.with_paper(quantity, TEST_SET[name], ours, "rad", "test set for IVP solvers")
-            )
+            rows.append(paper_row(quantity, TEST_SET[name], ours, "rad", "test set for IVP solvers"))
         else:
-            rows.append(Comparison.with_reference(quantity, float(value), ours, "rad", BENCHMARK.source))
+            rows.append(reference_row(quantity, float(value), ours, "rad", BENCHMARK.source))
     return rows
 
 
@@ -106,7 +105,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     return run_benchmark(IFTOMM_SQUEEZER, BENCHMARK, QUICK if quick else FULL, REPORT, folder, progress)
 
 
-IFTOMM_SQUEEZER = Experiment(
+IFTOMM_SQUEEZER = Old(
     "iftomm-squeezer",
     "Andrews' squeezing mechanism: seven bodies in three loops, driven by a motor against a spring",
     "IFToMM library of computational benchmark problems, A03; test set for IVP solvers, Andrews' mechanism",

@@ -23,19 +23,14 @@ import numpy as np
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.errors import ToleranceWarning
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Old
 from nonsmooth.experiments.mechanisms import stirrer_figures as figures
 from nonsmooth.experiments.melanz.granular_figures import scene_at_times
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, GREEN, ORANGE
 from nonsmooth.experiments.shared.granular import Snapshot
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    GREEN,
-    ORANGE,
-    prepare_folder,
-    save_figure,
-    write_csv,
-    write_json,
-)
+from nonsmooth.experiments.shared.output import prepare_folder, write_csv, write_json
+from nonsmooth.experiments.summary import Comparison, Summary, exact_row
 from nonsmooth.model import quaternions
 from nonsmooth.model.system import System
 from nonsmooth.scenes.stirrer import stirrer
@@ -221,7 +216,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     files = [
         _write_steps(folder / "steps.csv", histories),
         write_json(folder / "runs.json", {each.method.key: numbers(each) for each in histories}),
-        *(save_figure(figure, folder / f"{name}.png") for name, figure in drawn.items()),
+        *(plots.save_figure(figure, folder / f"{name}.png") for name, figure in drawn.items()),
     ]
     summary = Summary(STIRRER.name, STIRRER.paper, tuple(compare(histories)), tuple(files)).write(folder)
     pieces.finish()
@@ -263,7 +258,7 @@ def compare(histories: Sequence[History]) -> list[Comparison]:
             f"energy {found['change_of_energy_J']:+.4g} J"
         )
         rows += [
-            Comparison.with_closed_form(f"work that is not explained, {name}", 0.0, each.balance_error, "",
+            exact_row(f"work that is not explained, {name}", 0.0, each.balance_error, "",
                                         f"as a part of work and heat; {parts}"),
             Comparison(f"mean driving torque, {name}", None, found["mean_torque_Nm"], "N·m",
                        f"the motor's limit is {each.limit:.3g} N·m, reached in "
@@ -307,7 +302,7 @@ def _write_steps(path: Path, histories: Sequence[History]) -> Path:
     return write_csv(path, header, rows)
 
 
-STIRRER = Experiment(
+STIRRER = Old(
     "stirrer",
     "a four-bar that stirs a bed of spheres: driving torque, where its work goes, joints and certificate",
     "joints and contacts in one problem: Negrut and Serban, TR-2016-12, Eqs. 9 and 13 to 15",

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv, write_json
+from nonsmooth.experiments.base import Old
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.output import prepare_folder, write_csv, write_json
 from nonsmooth.experiments.studer import block_figures as figures
+from nonsmooth.experiments.summary import Comparison, Summary, exact_row, paper_row
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.library.named import BLOCK_LOADS, planar_block
 from nonsmooth.solvers.base import Solver
@@ -167,7 +169,7 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     }
     for name, draw in drawn.items():
         progress(done, total, name)
-        files.append(save_figure(draw(), folder / name))
+        files.append(plots.save_figure(draw(), folder / name))
         done += 1
     rows = compare(answers, limits, ends, sweeps)
     progress(total, total, "done")
@@ -200,21 +202,19 @@ def compare(
         )
     )
     least = float(np.linalg.eigvalsh(matrix)[0])
-    rows.append(Comparison.with_paper("least eigenvalue of G", 0.0, least, "1/kg", "only semidefinite"))
+    rows.append(paper_row("least eigenvalue of G", 0.0, least, "1/kg", "only semidefinite"))
     for case, forces in FORCES.items():
         normals_frictions = answers[case].impulses[_PAPER_ORDER] + 0.0  # a force of −0 reads badly
         named = dict(zip(("λ1", "λ2", "λ3", "λ4"), normals_frictions.tolist(), strict=True))
         named["λ3 + λ4"] = named["λ3"] + named["λ4"]
         for name, value in forces.items():
-            rows.append(Comparison.with_closed_form(f"{name}, {case}", value, named[name], "N"))
+            rows.append(exact_row(f"{name}, {case}", value, named[name], "N"))
     accelerations = {"slide": ("γ̇3", 2, (10.0 - 6.18) / 2.1), "open": ("γ̇2", 1, 3.9)}
     for case, (name, row, value) in accelerations.items():
         found = float(answers[case].contact_velocities[_PAPER_ORDER][row])
-        rows.append(Comparison.with_closed_form(f"{name}, {case}", value, found, "m/s²"))
+        rows.append(exact_row(f"{name}, {case}", value, found, "m/s²"))
     for case, value in LOCAL_LIMITS.items():
-        rows.append(
-            Comparison.with_closed_form(f"local limit of ω, JORprox, {case}", value, limits[case], "")
-        )
+        rows.append(exact_row(f"local limit of ω, JORprox, {case}", value, limits[case], ""))
     for case, by_method in ends.items():
         for method, end in by_method.items():
             note = f"last ω below 2 that converges from λ = 0, in steps of {OMEGA_STEP:g}"
@@ -267,7 +267,7 @@ def _write_block(path: Path, answers: dict[str, Solution]) -> Path:
     return write_json(path, content)
 
 
-STUDER_BLOCK = Experiment(
+STUDER_BLOCK = Old(
     "studer-block",
     "a block on two corners: iterations of JORprox and SORprox against ω, and the proximal maps",
     "Studer and Glocker, normal cone inclusions, §5.8, Figs. 3, 4, 8, 9 and 10",
