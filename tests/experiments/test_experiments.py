@@ -445,23 +445,3 @@ def test_large_fillings_leave_out_what_would_take_hours() -> None:
     runs = MelanzScaling.FULL.runs()
     largest = {key: max(size for size, method in runs if method.key == key) for key in KEYS}
     assert largest == {"relaxed_apgd": 16000, "anti_relaxed_apgd": 1000, "exact_gauss_seidel": 16000}
-
-
-def test_picture_shows_the_nearest_body() -> None:
-    from nonsmooth.experiments.melanz.sphere_picture import Scene
-    from nonsmooth.experiments.shared.granular import Snapshot
-    from nonsmooth.scenes.compaction import compaction
-
-    system = compaction(8)
-    shot = Snapshot(0.0, system.position.copy(), system.quaternion.copy(), np.zeros(system.count))
-    scene = Scene.of(system, [shot])
-    colours = np.zeros((system.count, 3))
-    colours[:, 0] = 1.0
-    image = scene.draw(shot, colours)
-    red = (image[:, :, 0] > 0.3) & (image[:, :, 1] == 0.0)
-    grey = (image[:, :, 3] == 1.0) & ~red
-    rows = np.arange(len(image))
-    assert red.any()
-    assert grey.any()
-    assert rows[grey.any(axis=1)].max() < rows[red.any(axis=1)].max()  # the slab is above the spheres
-    assert not image[:, 0].any()  # nothing at the edge

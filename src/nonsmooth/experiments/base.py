@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -46,14 +46,14 @@ class Work(Pieces):
         """Tell how many pieces `measure` will begin, before the first of them."""
         self.total = pieces + 1  # data and figures are one more
 
-    def each(self, pieces: int, what: Callable[[int, int], str]) -> Progress:
-        """Report work of many steps in some pieces, each named by what(steps done, steps)."""
+    def each(self, pieces: int, what: str) -> Progress:
+        """Report work of many steps in some pieces."""
         begun = 0
 
         def report(done: int, steps: int, _: str = "") -> None:
             nonlocal begun
             while begun * steps < done * pieces and begun < pieces:
-                self.begin(what(done, steps))
+                self.begin(f"{what}, {done / steps:.0%}")
                 begun += 1
 
         return report
@@ -131,26 +131,3 @@ def _draw(path: Path, figure: Figure | Pixels) -> Path:
     from matplotlib.figure import Figure
 
     return save_figure(figure, path) if isinstance(figure, Figure) else save_pixels(figure, path)
-
-
-class Old(Experiment[bool, None]):
-    """For the time of the conversion."""
-
-    def __init__(self, name: str, summary: str, paper: str, run: Any, keeps: Any = ()) -> None:
-        self.name, self.summary, self.paper, self._run, self.keeps = name, summary, paper, run, keeps
-
-    def measure(self, setup: Any, work: Any) -> None:
-        """."""
-
-    def compare(self, found: Any) -> Rows:
-        """."""
-        return ()
-
-    def run(self, folder: Path, quick: bool, progress: Progress) -> Summary:
-        """Run it."""
-        found: Summary = self._run(folder, quick, progress)
-        return found
-
-    def __call__(self) -> Old:
-        """Itself."""
-        return self

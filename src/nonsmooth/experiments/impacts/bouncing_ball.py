@@ -147,29 +147,25 @@ class BouncingBall(Experiment[tuple[float, ...], Found]):
 
     def compare(self, found: Found) -> Rows:
         """Event times, rest and energy against the closed forms."""
-        rows = []
         for trial in found.trials:
             scene, run = trial.scene, trial.run
             note = f"largest of {len(trial.errors)} impacts; the first ones at " + ", ".join(
                 f"{t:.9f}" for t in run.times("impact")[:3]
             )
-            rows += [
-                exact_row(f"error of impact times, {trial.name}", 0.0, float(trial.errors.max()), "s", note),
-                exact_row(f"accumulation point, {trial.name}", scene.accumulation, trial.accumulation, "s"),
-                exact_row(
-                    f"height at the end, {trial.name}", 0.0, float(run.final.q[0]), "m",
-                    f"at a speed of {abs(run.final.u[0]):.1g} m/s",
-                ),
-                exact_row(
-                    f"energy dissipated, {trial.name}",
-                    scene.mass * scene.gravity * scene.height, run.final.dissipated, "J",
-                ),
-                *event_runs.certificate_rows(run, f"{trial.name}: ")[:1],
-            ]  # fmt: skip
+            yield exact_row(f"error of impact times, {trial.name}", 0.0, float(trial.errors.max()), "s", note)
+            yield exact_row(f"accumulation point, {trial.name}", scene.accumulation, trial.accumulation, "s")
+            yield exact_row(
+                f"height at the end, {trial.name}", 0.0, float(run.final.q[0]), "m",
+                f"at a speed of {abs(run.final.u[0]):.1g} m/s",
+            )  # fmt: skip
+            yield exact_row(
+                f"energy dissipated, {trial.name}",
+                scene.mass * scene.gravity * scene.height, run.final.dissipated, "J",
+            )  # fmt: skip
+            yield from event_runs.certificate_rows(run, f"{trial.name}: ")[:1]
         for name, curve in found.curves.items():
             note = f"from {curve.errors[0]:.2g} m at {curve.steps[0]:g} s to {curve.errors[-1]:.2g} m at "
-            rows.append(curve.row(f"order of time stepping, {name}", 1.0, f"{note}{curve.steps[-1]:g} s"))
-        return rows
+            yield curve.row(f"order of time stepping, {name}", 1.0, f"{note}{curve.steps[-1]:g} s")
 
 
 def _heights(trials: Sequence[Trial]) -> Figure:

@@ -125,22 +125,18 @@ class PainleveRod(Experiment[Setup, Found]):
     def compare(self, found: Found) -> Rows:
         """Regions, jumps and the singular point against closed forms."""
         maps, runs, ways, curve = found
-        rows = [
-            exact_row("critical friction", CRITICAL_FRICTION, critical_friction(), ""),
-            *_map_rows(maps),
-            *_jump_rows(runs[Region.INCONSISTENT]),
-            *_other_rows(runs),
-            *_singular_rows(ways),
-        ]
+        yield exact_row("critical friction", CRITICAL_FRICTION, critical_friction(), "")
+        yield from _map_rows(maps)
+        yield from _jump_rows(runs[Region.INCONSISTENT])
+        yield from _other_rows(runs)
+        yield from _singular_rows(ways)
         for name, run in runs.items():
-            rows.append(event_runs.certificate_rows(run, f"{name}: ")[0])
-        rows.append(curve.row("order of time stepping", 1.0, CURVE))
-        return rows
+            yield event_runs.certificate_rows(run, f"{name}: ")[0]
+        yield curve.row("order of time stepping", 1.0, CURVE)
 
 
-def _map_rows(maps: Mapping[float, RegionMap]) -> list[Comparison]:
+def _map_rows(maps: Mapping[float, RegionMap]) -> Rows:
     """How often enumeration and closed form disagree, and how large the regions are."""
-    rows = []
     for rod in (SAFE, ROD):
         angles, spins, found = maps[rod.friction]
         pairs = [
@@ -149,52 +145,42 @@ def _map_rows(maps: Mapping[float, RegionMap]) -> list[Comparison]:
             for angle, region in zip(angles, line, strict=True)
         ]
         wrong = sum(expected is not region for expected, region in pairs)
-        rows.append(
-            exact_row(
-                f"points of the map whose region differs, μ = {rod.friction}", 0, wrong, "",
-                f"of {len(pairs)}",
-            )
+        yield exact_row(
+            f"points of the map whose region differs, μ = {rod.friction}", 0, wrong, "",
+            f"of {len(pairs)}",
         )  # fmt: skip
         counted = Counter(region for _, region in pairs)
         paradoxical = counted[Region.INCONSISTENT] + counted[Region.INDETERMINATE]
-        rows.append(
-            Comparison(
-                f"part of the map with no or two solutions, μ = {rod.friction}", None,
-                paradoxical / len(pairs), "",
-            )
+        yield Comparison(
+            f"part of the map with no or two solutions, μ = {rod.friction}", None,
+            paradoxical / len(pairs), "",
         )  # fmt: skip
-    return rows
 
 
-def _jump_rows(found: EventRun) -> list[Comparison]:
+def _jump_rows(found: EventRun) -> Rows:
     """The impact without collision, and what follows."""
     rod, angle, spin = STARTS[Region.INCONSISTENT]
     after, impulses, lost = rod.jump(angle, spin, SPEED)
     first = found.events[0]
     ours = found.sample(0.0).u[0]
     name = "impact without collision: "
-    rows = [
-        exact_row(
-            f"{name}event",
-            1,
-            int(first.kind is EventKind.IMPACT_WITHOUT_COLLISION),
-            "",
-            "1: reported, 0: not",
-        )
-    ]
+    yield exact_row(
+        f"{name}event",
+        1,
+        int(first.kind is EventKind.IMPACT_WITHOUT_COLLISION),
+        "",
+        "1: reported, 0: not",
+    )
     for k, (what, unit) in enumerate((("speed along", "m/s"), ("speed up", "m/s"), ("spin", "rad/s"))):
-        rows.append(exact_row(f"{name}{what}", float(after[k]), float(ours[k]), unit))
+        yield exact_row(f"{name}{what}", float(after[k]), float(ours[k]), unit)
     for k, what in enumerate(("normal", "friction")):
         value = float(first.impulses[0][k])
-        rows.append(exact_row(f"{name}{what} impulse", float(impulses[k]), value, "N·s"))
-    rows += [
-        exact_row(f"{name}energy lost", lost, float(found.energy(0.0).dissipated[0]), "J"),
-        exact_row(
-            "error of the angle 0.3 s after the jump", 0.0, swing_error(found), "rad",
-            "the tip sticks; time by quadrature of 1/ω",
-        ),
-    ]  # fmt: skip
-    return rows
+        yield exact_row(f"{name}{what} impulse", float(impulses[k]), value, "N·s")
+    yield exact_row(f"{name}energy lost", lost, float(found.energy(0.0).dissipated[0]), "J")
+    yield exact_row(
+        "error of the angle 0.3 s after the jump", 0.0, swing_error(found), "rad",
+        "the tip sticks; time by quadrature of 1/ω",
+    )  # fmt: skip
 
 
 def _other_rows(runs: Mapping[str, EventRun]) -> list[Comparison]:
@@ -222,21 +208,17 @@ def _other_rows(runs: Mapping[str, EventRun]) -> list[Comparison]:
     ]  # fmt: skip
 
 
-def _singular_rows(ways: Mapping[float, EventRun]) -> list[Comparison]:
+def _singular_rows(ways: Mapping[float, EventRun]) -> Rows:
     """Where the ways end, and how the force grows on them."""
     angle = ROD.singular_angles[0]
     spin = float(ROD.lift_off_spin(angle))
-    rows = []
     for start, way in ways.items():
         name = f"into the singular point from {start} rad/s: "
         there = way.sample(arrival(way))
         what = "then: " + (", ".join(str(event.kind) for event in way.events) or str(way.status))
-        rows += [
-            exact_row(f"{name}angle", angle, float(there.q[0, 2]), "rad", what),
-            exact_row(f"{name}spin", spin, float(there.u[0, 2]), "rad/s"),
-            exact_row(f"{name}exponent of c over G", ROD.singular_exponent, exponent(way), ""),
-        ]
-    return rows
+        yield exact_row(f"{name}angle", angle, float(there.q[0, 2]), "rad", what)
+        yield exact_row(f"{name}spin", spin, float(there.u[0, 2]), "rad/s")
+        yield exact_row(f"{name}exponent of c over G", ROD.singular_exponent, exponent(way), "")
 
 
 def _map_table(found: RegionMap) -> Table:

@@ -209,56 +209,49 @@ class RockingExperiment(Experiment[Setup, Found]):
         amplitudes = rocking.leans()
         exact = scene.leans(len(amplitudes))
         wanted = scene.kept**2
-        rows = [
-            reference_row(
-                "quarter of the first period", scene.fall_time(scene.lean), float(rocking.impacts[0]), "s",
-                "quadrature", f"Housner's linearised formula gives {scene.housner_fall_time(scene.lean):.9g}",
-            ),
-            reference_row(
-                "error of impact times", 0.0, float(np.abs(_time_errors(rocking)).max()), "s", "quadrature",
-                f"largest of {len(rocking.impacts)} impacts",
-            ),
-            reference_row(
-                "end of rocking", scene.accumulation, rocking.accumulation, "s", "sum of quadratures"
-            ),
-            paper_row("energy left by the first impact, (1 − 3/2 sin²α)²", wanted, float(ratios[0]), ""),
-            exact_row(
-                "energy left by an impact, relative error", 0.0,
-                float(np.abs(ratios / wanted - 1.0).max()), "", f"largest of {len(ratios)} impacts",
-            ),
-            exact_row(
-                "amplitude after 10 impacts", float(exact[10]), float(amplitudes[10]), "α",
-                f"Housner's {scene.housner_leans(11)[10]:.6g}",
-            ),
-            exact_row(
-                "error of the angle", 0.0, rocking.angle_error(), "rad",
-                "largest; Jacobi's elliptic functions"
-            ),
-            exact_row(
-                "energy dissipated", scene.mass * scene.gravity * (scene.start()[0][1] - scene.half_height),
-                rocking.run.final.dissipated, "J",
-            ),
-            *event_runs.certificate_rows(rocking.run),
-        ]  # fmt: skip
+        yield reference_row(
+            "quarter of the first period", scene.fall_time(scene.lean), float(rocking.impacts[0]), "s",
+            "quadrature", f"Housner's linearised formula gives {scene.housner_fall_time(scene.lean):.9g}",
+        )  # fmt: skip
+        yield reference_row(
+            "error of impact times", 0.0, float(np.abs(_time_errors(rocking)).max()), "s", "quadrature",
+            f"largest of {len(rocking.impacts)} impacts",
+        )  # fmt: skip
+        yield reference_row(
+            "end of rocking", scene.accumulation, rocking.accumulation, "s", "sum of quadratures"
+        )  # fmt: skip
+        yield paper_row("energy left by the first impact, (1 − 3/2 sin²α)²", wanted, float(ratios[0]), "")
+        yield exact_row(
+            "energy left by an impact, relative error", 0.0,
+            float(np.abs(ratios / wanted - 1.0).max()), "", f"largest of {len(ratios)} impacts",
+        )  # fmt: skip
+        yield exact_row(
+            "amplitude after 10 impacts", float(exact[10]), float(amplitudes[10]), "α",
+            f"Housner's {scene.housner_leans(11)[10]:.6g}",
+        )  # fmt: skip
+        yield exact_row(
+            "error of the angle", 0.0, rocking.angle_error(), "rad",
+            "largest; Jacobi's elliptic functions"
+        )  # fmt: skip
+        yield exact_row(
+            "energy dissipated", scene.mass * scene.gravity * (scene.start()[0][1] - scene.half_height),
+            rocking.run.final.dissipated, "J",
+        )  # fmt: skip
+        yield from event_runs.certificate_rows(rocking.run)
         for swing in swings:
             name = f"b/h = {swing.scene.half_width / swing.scene.half_height:g}, θ₀ = {swing.scene.lean:g} α"
             off = 100.0 * (swing.housner / swing.exact - 1.0)
-            rows.append(
-                reference_row(
-                    f"quarter of a period, {name}", swing.exact, swing.found, "s", "quadrature",
-                    f"Housner's formula {off:+.3g} %",
-                )
+            yield reference_row(
+                f"quarter of a period, {name}", swing.exact, swing.found, "s", "quadrature",
+                f"Housner's formula {off:+.3g} %",
             )  # fmt: skip
         for slope, value in kept.items():
             plain = float(formula(slope))
             note = "" if plain > 0.0 else f"the formula gives {plain:.4g}: both corners stay down, no rocking"
-            rows.append(
-                exact_row(
-                    f"angular velocity left by an impact, b/h = {slope:.3g}", max(0.0, plain), value, "", note
-                )
-            )
-        rows += [curve.row(f"order of time stepping, {name}", 1.0) for name, curve in curves.items()]
-        return rows
+            yield exact_row(
+                f"angular velocity left by an impact, b/h = {slope:.3g}", max(0.0, plain), value, "", note
+            )  # fmt: skip
+        yield from [curve.row(f"order of time stepping, {name}", 1.0) for name, curve in curves.items()]
 
 
 def _time_errors(rocking: Rocking) -> Floats:

@@ -19,7 +19,7 @@ from nonsmooth.events import EventRun, SteppedRun, simulate_events
 from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
 from nonsmooth.experiments.shared import convergence, event_runs, plots
 from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE, RED
-from nonsmooth.experiments.summary import exact_row, paper_row
+from nonsmooth.experiments.summary import Quantity, exact_row, paper_row
 from nonsmooth.scenes.closed_form.bouncing import RollingBall, RollingDisc
 
 if TYPE_CHECKING:
@@ -91,6 +91,10 @@ def time_stepping(grid: convergence.Grid) -> dict[str, convergence.Curve]:
     return convergence.averaged(PLANE.system(), PLANE.start(), STEPPED, grid, errors)
 
 
+TRANSITION = Quantity("transition, in the plane, 2 v/(7 μ g)")
+ROLLING_SPEED = Quantity("rolling speed, in the plane")
+
+
 class Found(NamedTuple):
     """What the experiment computes."""
 
@@ -141,41 +145,32 @@ class RollingTransition(Experiment[convergence.Grid, Found]):
     def compare(self, found: Found) -> Rows:
         """Transition, final velocities and energies against the closed forms."""
         plane, throws, curves = found
-        rows = [
-            paper_row("transition, in the plane, 2 v/(7 μ g)", PLANE.transition, _only(plane), "s"),
-            exact_row("rolling speed, in the plane", PLANE.rolling_speed, float(plane.final.u[0]), "m/s"),
-            exact_row("energy dissipated, in the plane", PLANE.dissipated, plane.final.dissipated, "J"),
-            *event_runs.certificate_rows(plane, "in the plane: "),
-        ]
+        yield paper_row(TRANSITION, PLANE.transition, _only(plane), "s")
+        yield exact_row(ROLLING_SPEED, PLANE.rolling_speed, float(plane.final.u[0]), "m/s")
+        yield exact_row("energy dissipated, in the plane", PLANE.dissipated, plane.final.dissipated, "J")
+        yield from event_runs.certificate_rows(plane, "in the plane: ")
         for throw in throws:
             scene, final = throw.scene, throw.run.final
             velocity = scene.rolling_velocity.tolist()
             times, path = throw.path()
             off = float(np.abs(path - scene.position_at(times)).max())
-            rows += [
-                exact_row(f"transition, {throw.name}", scene.transition, throw.transition, "s"),
-                exact_row(
-                    f"v_x at the end, {throw.name}", velocity[0], final.u[0], "m/s"
-                ),
-                exact_row(
-                    f"v_y at the end, {throw.name}", velocity[1], final.u[1], "m/s"
-                ),
-                exact_row(
-                    f"ω_z at the end, {throw.name}", scene.spin[2], float(final.u[5]), "rad/s",
-                    "a point contact leaves it alone",
-                ),
-                exact_row(f"error of the path, {throw.name}", 0.0, off, "m", "largest"),
-                exact_row(f"energy dissipated, {throw.name}", scene.dissipated, final.dissipated, "J"),
-                *event_runs.certificate_rows(throw.run, f"{throw.name}: ")[:1],
-            ]  # fmt: skip
+            yield exact_row(f"transition, {throw.name}", scene.transition, throw.transition, "s")
+            yield exact_row(f"v_x at the end, {throw.name}", velocity[0], final.u[0], "m/s")
+            yield exact_row(f"v_y at the end, {throw.name}", velocity[1], final.u[1], "m/s")
+            yield exact_row(
+                f"ω_z at the end, {throw.name}", scene.spin[2], float(final.u[5]), "rad/s",
+                "a point contact leaves it alone",
+            )  # fmt: skip
+            yield exact_row(f"error of the path, {throw.name}", 0.0, off, "m", "largest")
+            yield exact_row(f"energy dissipated, {throw.name}", scene.dissipated, final.dissipated, "J")
+            yield from event_runs.certificate_rows(throw.run, f"{throw.name}: ")[:1]
         theory = {
             "transition in s": (1.0, "it is seen at the end of a step"),
             "position in m": (2.0, "second: steps are exact while it slides and while it rolls"),
         }
         for name, curve in curves.items():
             order, why = theory[name]
-            rows.append(curve.row(f"order of time stepping, {name}", order, why))
-        return rows
+            yield curve.row(f"order of time stepping, {name}", order, why)
 
 
 def _plane(run: EventRun) -> Figure:

@@ -198,35 +198,30 @@ class SliderWithClearance(Experiment[Setup, Found]):
         touch = first_touch()
         angle = float(level.sample(CHECK).q[0, 0])
         turned = level.final.q[0] / (2.0 * math.pi)
-        rows = [
-            reference_row(
-                "first impact", touch, float(level.times(EventKind.IMPACT)[0]), "s", "Radau, two free links:"
-            ),
-            reference_row(
-                f"crank angle at {CHECK} s", SICONOS_CRANK, angle, "rad",
-                "Siconos, Moreau-Jean, extrapolated from 2.5e-6 and 1.25e-6 s:",
-            ),
-            Comparison("turns of the crank", None, turned, "", f"in {DURATION} s"),
-        ]  # fmt: skip
+        yield reference_row(
+            "first impact", touch, float(level.times(EventKind.IMPACT)[0]), "s", "Radau, two free links:"
+        )  # fmt: skip
+        yield reference_row(
+            f"crank angle at {CHECK} s", SICONOS_CRANK, angle, "rad",
+            "Siconos, Moreau-Jean, extrapolated from 2.5e-6 and 1.25e-6 s:",
+        )  # fmt: skip
+        yield Comparison("turns of the crank", None, turned, "", f"in {DURATION} s")
         impacts, rests = level.times(EventKind.IMPACT), level.times(EventKind.ACCUMULATION)
         speeds = impact_speeds(tilted)
         shrinks = float(np.sqrt(speeds[-1] / speeds[-3]))  # over both corners
-        rows += [
-            Comparison("impacts", None, len(impacts), ""),
-            Comparison("accumulations of impacts", None, len(rests), ""),
-            Comparison("energy lost", None, level.final.dissipated, "J"),
-            *event_runs.certificate_rows(level),
-            exact_row("chatter: ratio of impact speeds", chatter_ratio(tilted), shrinks, ""),
-            *event_runs.certificate_rows(tilted, "chatter: "),
-            exact_row("slider's angle, slider level", 0.0, _largest_tilt(level), "rad"),
-            Comparison(
-                f"growth of a difference until {parting[-1, 0]:.2g} s", None,
-                float(parting[-1, 1] / (NUDGE * MECHANISM.start()[1][0] * parting[-1, 0])), "",
-                "by what the same crank speeds, kept up, would give",
-            ),
-            curve.row("order of time stepping", 1.0, CURVE),
-        ]  # fmt: skip
-        return rows
+        yield Comparison("impacts", None, len(impacts), "")
+        yield Comparison("accumulations of impacts", None, len(rests), "")
+        yield Comparison("energy lost", None, level.final.dissipated, "J")
+        yield from event_runs.certificate_rows(level)
+        yield exact_row("chatter: ratio of impact speeds", chatter_ratio(tilted), shrinks, "")
+        yield from event_runs.certificate_rows(tilted, "chatter: ")
+        yield exact_row("slider's angle, slider level", 0.0, _largest_tilt(level), "rad")
+        yield Comparison(
+            f"growth of a difference until {parting[-1, 0]:.2g} s", None,
+            float(parting[-1, 1] / (NUDGE * MECHANISM.start()[1][0] * parting[-1, 0])), "",
+            "by what the same crank speeds, kept up, would give",
+        )  # fmt: skip
+        yield curve.row("order of time stepping", 1.0, CURVE)
 
 
 def _parting(until: float) -> Floats:

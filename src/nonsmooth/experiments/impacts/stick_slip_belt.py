@@ -104,28 +104,22 @@ class StickSlipBelt(Experiment[Setup, Found]):
         """Events, motion and energies against the closed form."""
         run, curve, cycles = found
         sticks, slides = BLOCK.event_times(cycles)
-        rows = []
         for kind, expected in (("stick", sticks), ("slip", slides)):
             times = run.times(kind)
             missing = len(times) != len(expected)
             worst = math.nan if missing else float(np.abs(times - expected).max())
-            rows += [
-                exact_row(f"events of kind {kind!r}", len(expected), len(times), ""),
-                exact_row(f"largest error of their times, {kind!r}", 0.0, worst, "s"),
-            ]
+            yield exact_row(f"events of kind {kind!r}", len(expected), len(times), "")
+            yield exact_row(f"largest error of their times, {kind!r}", 0.0, worst, "s")
         period = np.diff(run.times("slip"))
         loss = np.diff(run.energy(run.times("slip")).dissipated)
         x, speed = motion_error(run)
-        rows += [
-            exact_row("period", BLOCK.period, float(period.mean()), "s"),
-            exact_row("time of sliding in a period", BLOCK.sliding_time, sliding(run), "s"),
-            exact_row("energy lost in a period", BLOCK.cycle_loss, float(loss.mean()), "J"),
-            exact_row("largest error of x", 0.0, x, "m"),
-            exact_row("largest error of the speed", 0.0, speed, "m/s"),
-            *event_runs.certificate_rows(run),
-            curve.row("order of time stepping", 1.0, CURVE),
-        ]
-        return rows
+        yield exact_row("period", BLOCK.period, float(period.mean()), "s")
+        yield exact_row("time of sliding in a period", BLOCK.sliding_time, sliding(run), "s")
+        yield exact_row("energy lost in a period", BLOCK.cycle_loss, float(loss.mean()), "J")
+        yield exact_row("largest error of x", 0.0, x, "m")
+        yield exact_row("largest error of the speed", 0.0, speed, "m/s")
+        yield from event_runs.certificate_rows(run)
+        yield curve.row("order of time stepping", 1.0, CURVE)
 
 
 def motion_error(found: EventRun, count: int = 2000) -> tuple[float, float]:

@@ -221,37 +221,34 @@ class WoodpeckerToy(Experiment[Setup, Found]):
         cycle, source = solution.back, "Siconos, Moreau-Jean, 1e-6 s:"
         down, spin = sliding_down(cycle)
         moved = cycle.angle - float(cycle.run.start.q[2])
-        rows = [
-            reference_row("period", SICONOS_PERIOD, cycle.time, "s", source),
-            reference_row("drop in a period", SICONOS_DROP, -cycle.height, "m", source),
-            Comparison("angle of the bird at the bottom", None, cycle.angle, "rad", "fixed point of the map"),
-            exact_row("change of that angle in a period", 0.0, moved, "rad"),
-            Comparison(
-                "factor by which deviations grow in a period", None, solution.slope, "",
-                "stable, since it is between −1 and 1",
-            ),
-            paper_row("speed of the sleeve at φ_S = −0.2788", PUBLISHED[1], down, "m/s"),
-            paper_row("speed of the bird at φ_S = −0.2788", PUBLISHED[2], spin, "rad/s"),
-        ]  # fmt: skip
-        rows += _sequence(cycle)
+        yield reference_row("period", SICONOS_PERIOD, cycle.time, "s", source)
+        yield reference_row("drop in a period", SICONOS_DROP, -cycle.height, "m", source)
+        yield Comparison(
+            "angle of the bird at the bottom", None, cycle.angle, "rad", "fixed point of the map"
+        )
+        yield exact_row("change of that angle in a period", 0.0, moved, "rad")
+        yield Comparison(
+            "factor by which deviations grow in a period", None, solution.slope, "",
+            "stable, since it is between −1 and 1",
+        )  # fmt: skip
+        yield paper_row("speed of the sleeve at φ_S = −0.2788", PUBLISHED[1], down, "m/s")
+        yield paper_row("speed of the bird at φ_S = −0.2788", PUBLISHED[2], spin, "rad/s")
+        yield from _sequence(cycle)
         impacts, friction = losses(run, cycle.time)
         weight = (TOY.bird_mass + TOY.sleeve_mass) * TOY.gravity
-        rows += [
-            exact_row(
-                "energy lost in a period", -weight * cycle.height, impacts + friction, "J",
-                "weight times drop",
-            ),
-            Comparison("part of it lost in impacts", None, impacts / (impacts + friction), ""),
-            exact_row(
-                f"difference of y after {round(run.final.t / cycle.time)} periods", 0.0,
-                return_error(run, cycle), "m",
-            ),
-            _laws(cycle.run, poisson),
-            *_pecking(),
-            *event_runs.certificate_rows(run),
-            curve.row("order of time stepping", 1.0, CURVE),
-        ]  # fmt: skip
-        return rows
+        yield exact_row(
+            "energy lost in a period", -weight * cycle.height, impacts + friction, "J",
+            "weight times drop",
+        )  # fmt: skip
+        yield Comparison("part of it lost in impacts", None, impacts / (impacts + friction), "")
+        yield exact_row(
+            f"difference of y after {round(run.final.t / cycle.time)} periods", 0.0,
+            return_error(run, cycle), "m",
+        )  # fmt: skip
+        yield _laws(cycle.run, poisson)
+        yield from _pecking()
+        yield from event_runs.certificate_rows(run)
+        yield curve.row("order of time stepping", 1.0, CURVE)
 
 
 def return_map(count: int) -> Floats:

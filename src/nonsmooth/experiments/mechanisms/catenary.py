@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Pieces, Progress
-from nonsmooth.experiments.base import Old
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
 from nonsmooth.experiments.mechanisms import textbook_references as references
 from nonsmooth.experiments.shared import plots
 from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE
-from nonsmooth.experiments.shared.output import prepare_folder, write_csv
-from nonsmooth.experiments.summary import Comparison, Summary, exact_row
+from nonsmooth.experiments.summary import Comparison, exact_row
 from nonsmooth.scenes.linkages import chain
 from nonsmooth.stepping.frame import Frame
 from nonsmooth.stepping.simulate import simulate
@@ -48,8 +45,6 @@ class Setup:
     """s"""
 
 
-FULL = Setup((10, 20, 50, 100), 4.0)
-QUICK = Setup((10, 20, 40), 3.0)
 STEP = 0.2
 """Time step times links, in s: short links under tension swing fast, and an explicit step must follow."""
 
@@ -131,58 +126,58 @@ def _joints(anchors: Floats) -> Floats:
     return anchors[:, 0][:, [0, 2]].copy()
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    prepare_folder(folder)
-    setup = QUICK if quick else FULL
-    pieces = Pieces(progress, len(setup.links) + 1)
-    chains = []
-    for links in setup.links:
-        pieces.begin(f"{links} links, {setup.duration * links / STEP:.0f} steps")
-        chains.append(hang(links, setup))
-    pieces.begin("data and figures")
-    files = [
-        _write_joints(folder / "joints.csv", chains),
-        _write_errors(folder / "errors.csv", chains),
-        plots.save_figure(_shapes(chains[-1]), folder / "shape.png"),
-        plots.save_figure(_errors(chains), folder / "errors.png"),
-    ]
-    summary = Summary(CATENARY.name, CATENARY.paper, tuple(compare(chains)), tuple(files)).write(folder)
-    pieces.finish()
-    return summary
+class Catenary(Experiment[Setup, list[Hanging]]):
+    """Chains of more and more links."""
 
+    name = "catenary"
+    summary = "a chain of 100 links between two points: shape and forces at rest"
+    paper = "checked against the statics of rigid links and the closed form of the catenary"
+    seconds = (15.0, 10.0)
+    FULL = Setup((10, 20, 50, 100), 4.0)
+    QUICK = Setup((10, 20, 40), 3.0)
 
-def compare(chains: Sequence[Hanging]) -> list[Comparison]:
-    """Shapes and forces beside statics and the catenary."""
-    rows = []
-    for each in chains:
-        name = f"{each.links} links"
-        rows += [
-            exact_row(
+    def measure(self, setup: Setup, work: Work) -> list[Hanging]:
+        """Let every chain come to rest."""
+        work.expect(len(setup.links))
+        chains = []
+        for links in setup.links:
+            work.begin(f"{links} links, {setup.duration * links / STEP:.0f} steps")
+            chains.append(hang(links, setup))
+        return chains
+
+    def data(self, found: list[Hanging]) -> Data:
+        """Joints, and errors."""
+        return {"joints.csv": _joints_table(found), "errors.csv": _errors_table(found)}
+
+    def figures(self, found: list[Hanging]) -> Figures:
+        """Shapes and errors."""
+        return {"shape": _shapes(found[-1]), "errors": _errors(found)}
+
+    def compare(self, found: list[Hanging]) -> Rows:
+        """Shapes and forces beside statics and the catenary."""
+        for each in found:
+            name = f"{each.links} links"
+            yield exact_row(
                 f"largest distance of a joint from statics, {name}", 0.0, each.shape_error, "m",
                 f"largest speed left {each.speed[-1]:.1g} m/s",
-            ),
-            exact_row(
+            )  # fmt: skip
+            yield exact_row(
                 f"largest error of a joint's force, {name}", 0.0, each.force_error, "N",
                 f"largest force {each.forces.max():.4g} N",
-            ),
-            Comparison(
+            )  # fmt: skip
+            yield Comparison(
                 f"largest distance from the catenary, {name}", None, each.from_catenary, "m",
                 f"times links²: {each.from_catenary * each.links**2:.4g} m",
-            ),
-        ]  # fmt: skip
-    best = chains[-1]
-    pull = WEIGHT / LENGTH * PARAMETER
-    note = f"{best.links} links"
-    return [
-        *rows,
-        exact_row("sag", SAG, best.sag, "m", note),
-        exact_row("least force in the chain", pull, float(best.forces.min()), "N", note),
-        exact_row(
+            )  # fmt: skip
+        best = found[-1]
+        pull = WEIGHT / LENGTH * PARAMETER
+        note = f"{best.links} links"
+        yield exact_row("sag", SAG, best.sag, "m", note)
+        yield exact_row("least force in the chain", pull, float(best.forces.min()), "N", note)
+        yield exact_row(
             "force on a support", pull * np.cosh(0.5 * SPAN / PARAMETER), float(best.forces[0]), "N", note
-        ),
-        Comparison("largest error of the joints", None, best.joint_error, "m or rad", note),
-    ]
+        )
+        yield Comparison("largest error of the joints", None, best.joint_error, "m or rad", note)
 
 
 def _shapes(each: Hanging) -> Figure:
@@ -239,7 +234,7 @@ def _errors(chains: Sequence[Hanging]) -> Figure:
     return figure
 
 
-def _write_joints(path: Path, chains: Sequence[Hanging]) -> Path:
+def _joints_table(chains: Sequence[Hanging]) -> Table:
     """Places and forces of all joints at the end."""
     rows: list[list[float]] = []
     for each in chains:
@@ -248,10 +243,10 @@ def _write_joints(path: Path, chains: Sequence[Hanging]) -> Path:
         columns = (count, *each.joints.T, *each.statics.joints.T, each.forces, exact)
         rows += np.column_stack(columns).tolist()
     header = ("links", "x_m", "z_m", "x_statics_m", "z_statics_m", "force_N", "force_statics_N")
-    return write_csv(path, header, rows)
+    return Table(header, rows)
 
 
-def _write_errors(path: Path, chains: Sequence[Hanging]) -> Path:
+def _errors_table(chains: Sequence[Hanging]) -> Table:
     """One line for each chain."""
     rows = [
         (each.links, each.shape_error, each.force_error, each.from_catenary, each.sag, each.speed[-1])
@@ -261,12 +256,4 @@ def _write_errors(path: Path, chains: Sequence[Hanging]) -> Path:
         "links", "distance_from_statics_m", "force_error_N", "distance_from_catenary_m", "sag_m",
         "largest_speed_left_m_per_s",
     )  # fmt: skip
-    return write_csv(path, header, rows)
-
-
-CATENARY = Old(
-    "catenary",
-    "a chain of 100 links between two points: shape and forces at rest",
-    "checked against the statics of rigid links and the closed form of the catenary",
-    run,
-)
+    return Table(header, rows)

@@ -272,82 +272,69 @@ class MelanzBall(Experiment[Fineness, Found]):
         exact, relaxed = histories["coulomb"], histories["relaxed"]
         first = exact.solutions[0]
         matrix, free = first.problem.operator.matrix().toarray(), first.problem.free_velocity
-        rows = [
-            paper_row(MATRIX("nn"), 1.0, matrix[0, 0], "1/kg"),
-            paper_row(MATRIX("nt"), 0.0, matrix[0, 1], "1/kg"),
-            paper_row(MATRIX("tt"), 3.5, matrix[1, 1], "1/kg"),
-            paper_row(FREE_VELOCITY("n"), -0.0981, free[0], "m/s"),
-            paper_row(FREE_VELOCITY("t"), 2.0, free[1], "m/s"),
-        ]
+        yield paper_row(MATRIX("nn"), 1.0, matrix[0, 0], "1/kg")
+        yield paper_row(MATRIX("nt"), 0.0, matrix[0, 1], "1/kg")
+        yield paper_row(MATRIX("tt"), 3.5, matrix[1, 1], "1/kg")
+        yield paper_row(FREE_VELOCITY("n"), -0.0981, free[0], "m/s")
+        yield paper_row(FREE_VELOCITY("t"), 2.0, free[1], "m/s")
         for index, name in enumerate(("γ_n", "γ_t")):
             ours, reference = float(first.impulses[index]), float(EXACT_IMPULSES[index])
-            rows.append(paper_row(IMPULSE(component=name, law="exact"), reference, ours, "N·s"))
+            yield paper_row(IMPULSE(component=name, law="exact"), reference, ours, "N·s")
         for index, name in enumerate(("γ_n", "γ_t")):
             ours, reference = float(relaxed.solutions[0].impulses[index]), float(RELAXED_IMPULSES[index])
-            rows.append(exact_row(IMPULSE(component=name, law="relaxed"), reference, ours, "N·s"))
+            yield exact_row(IMPULSE(component=name, law="relaxed"), reference, ours, "N·s")
         for view in views:
             distance = float(np.linalg.norm(view.optimum - view.checked))
             note = "distance of APGD's answer from scipy's SLSQP"
-            rows.append(Comparison(FOUND_TWICE(view.numbers[0]), None, distance, "N·s", note))
+            yield Comparison(FOUND_TWICE(view.numbers[0]), None, distance, "N·s", note)
 
         rolls = np.abs(exact.slip) < ROLLS_BELOW
         begin = int(np.argmax(rolls)) if rolls.any() else len(rolls)
         rolls_from = float(exact.time[begin]) if rolls.any() else np.nan
-        rows.append(
-            Comparison(
-                "first step that rolls, exact law", None, rolls_from, "s",
-                f"wanted: the first multiple of {STEP:g} s after the transition at {TRANSITION:.3f} s",
-            )
+        yield Comparison(
+            "first step that rolls, exact law", None, rolls_from, "s",
+            f"wanted: the first multiple of {STEP:g} s after the transition at {TRANSITION:.3f} s",
         )  # fmt: skip
-        rows.append(
-            paper_row(
-                TRANSITION_TIME, TRANSITION, _sliding_ends(exact, begin), "s",
-                "u_t of the last two sliding steps, extended to zero",
-            )
+        yield paper_row(
+            TRANSITION_TIME, TRANSITION, _sliding_ends(exact, begin), "s",
+            "u_t of the last two sliding steps, extended to zero",
         )  # fmt: skip
         final = (float(exact.velocity[-1, 0]), float(exact.rolling_speed[-1]))
         highest = [float(history.velocity[:, 1].max()) for history in (exact, relaxed)]
-        rows += [
-            paper_row(FORWARD_AT_THE_END, ROLLING_SPEED, final[0], "m/s"),
-            paper_row(ROLLING_AT_THE_END, ROLLING_SPEED, final[1], "m/s"),
-            exact_row(RISING_SPEED("exact"), 0.0, highest[0], "m/s"),
-            exact_row(
-                RISING_SPEED("relaxed"), _RELAXED_NORMAL - GRAVITY * STEP, highest[1], "m/s",
-                "the ball is thrown off the ground, as the paper says without a number",
-            ),
-            Comparison(
-                FLIGHT, None, float(relaxed.position[:, 1].max() - 1.0), "m",
-                "the real ball stays at 0",
-            ),
-            Comparison(
-                VELOCITY_ERROR("exact"), None, _velocity_error(exact), "m/s",
-                "against the closed form at the time points: sliding and rolling are linear in time and the "
-                "step between them ends rolling, so only the solver's tolerance is left",
-            ),
-            exact_row(
-                "largest error of −ω R between the time points, exact law", _error_between_steps(),
-                abs(float(np.interp(TRANSITION, exact.time, exact.rolling_speed)) - ROLLING_SPEED), "m/s",
-                "straight lines cut the corner at the transition: first order in h",
-            ),
-            Comparison(
-                VELOCITY_ERROR("relaxed"), None, _velocity_error(relaxed), "m/s",
-                "against the closed form at the time points",
-            ),
-        ]  # fmt: skip
+        yield paper_row(FORWARD_AT_THE_END, ROLLING_SPEED, final[0], "m/s")
+        yield paper_row(ROLLING_AT_THE_END, ROLLING_SPEED, final[1], "m/s")
+        yield exact_row(RISING_SPEED("exact"), 0.0, highest[0], "m/s")
+        yield exact_row(
+            RISING_SPEED("relaxed"), _RELAXED_NORMAL - GRAVITY * STEP, highest[1], "m/s",
+            "the ball is thrown off the ground, as the paper says without a number",
+        )  # fmt: skip
+        yield Comparison(
+            FLIGHT, None, float(relaxed.position[:, 1].max() - 1.0), "m",
+            "the real ball stays at 0",
+        )  # fmt: skip
+        yield Comparison(
+            VELOCITY_ERROR("exact"), None, _velocity_error(exact), "m/s",
+            "against the closed form at the time points: sliding and rolling are linear in time and the "
+            "step between them ends rolling, so only the solver's tolerance is left",
+        )  # fmt: skip
+        yield exact_row(
+            "largest error of −ω R between the time points, exact law", _error_between_steps(),
+            abs(float(np.interp(TRANSITION, exact.time, exact.rolling_speed)) - ROLLING_SPEED), "m/s",
+            "straight lines cut the corner at the transition: first order in h",
+        )  # fmt: skip
+        yield Comparison(
+            VELOCITY_ERROR("relaxed"), None, _velocity_error(relaxed), "m/s",
+            "against the closed form at the time points",
+        )  # fmt: skip
         for history, law in ((exact, "exact"), (relaxed, "relaxed")):
             worst = max(solution.certificate.residual for solution in history.solutions)
-            rows.append(
-                Comparison(
-                    f"worst certificate residual, {law} law", None, worst, "", f"asked for: {TOLERANCE:g}"
-                )
-            )
+            yield Comparison(
+                f"worst certificate residual, {law} law", None, worst, "", f"asked for: {TOLERANCE:g}"
+            )  # fmt: skip
         for history, law in ((exact, "exact"), (relaxed, "relaxed")):
             counts = [solution.statistics.iterations for solution in history.solutions]
             note = f"APGD, {counts.count(0)} of {len(counts)} steps had nothing to do"
-            rows.append(
-                Comparison(f"mean iterations per step, {law} law", None, float(np.mean(counts)), "", note)
-            )
-        return rows
+            yield Comparison(f"mean iterations per step, {law} law", None, float(np.mean(counts)), "", note)
 
 
 def _sliding_ends(history: History, begin: int) -> float:

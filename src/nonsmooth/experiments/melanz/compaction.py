@@ -13,6 +13,7 @@ from typing import NamedTuple
 from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Work
 from nonsmooth.experiments.melanz import granular_figures as figures
 from nonsmooth.experiments.shared import granular
+from nonsmooth.experiments.shared.pictures import side_by_side
 from nonsmooth.scenes.compaction import compaction
 
 
@@ -79,7 +80,7 @@ class MelanzCompaction(Experiment[Setup, Found]):
         count, slab = setup.pictured or setup.spheres, f"a slab of {setup.slab_mass:g} kg"
         title, weight = f"{count} spheres under {slab}", f"the {setup.spheres} spheres and the slab"
         return {
-            "fig09_scene": figures.scene_over_time(shown, f"{title} (exact Coulomb friction)"),
+            "fig09_scene": side_by_side(shown.pictures, f"{title} (exact Coulomb friction)"),
             "fig10_force_and_error": figures.forces_and_errors(histories, weight),
             "iterations_and_motion": figures.cost_and_motion(histories),
         }
@@ -87,7 +88,6 @@ class MelanzCompaction(Experiment[Setup, Found]):
     def compare(self, found: Found) -> Rows:
         """The paper's statements about Fig. 10 beside our numbers."""
         effort = found.setup.plan.effort
-        rows = granular.compare(found.histories, effort)
+        yield from granular.compare(found.histories, effort)
         for each in found.pictured:
-            rows += granular.compare([each], effort, f", {found.setup.pictured} spheres")
-        return rows
+            yield from granular.compare([each], effort, f", {found.setup.pictured} spheres")

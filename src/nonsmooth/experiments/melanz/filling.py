@@ -13,6 +13,7 @@ from typing import NamedTuple
 from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Work
 from nonsmooth.experiments.melanz import granular_figures as figures
 from nonsmooth.experiments.shared import granular
+from nonsmooth.experiments.shared.pictures import side_by_side
 from nonsmooth.scenes.filling import filling
 
 
@@ -67,8 +68,8 @@ class MelanzFilling(Experiment[Setup, Found]):
         count, (relaxed, _, exact) = found.setup.spheres, found.histories
         title = f"{count} spheres fall into a container ({{}})"
         return {
-            "fig07_scene_exact": figures.scene_over_time(exact, title.format("exact Coulomb friction")),
-            "fig07_scene_relaxed": figures.scene_over_time(relaxed, title.format("relaxed")),
+            "fig07_scene_exact": side_by_side(exact.pictures, title.format("exact Coulomb friction")),
+            "fig07_scene_relaxed": side_by_side(relaxed.pictures, title.format("relaxed")),
             "fig08_force_and_error": figures.forces_and_errors(found.histories, f"the {count} spheres"),
             "iterations_and_motion": figures.cost_and_motion(found.histories),
         }

@@ -93,50 +93,40 @@ class MelanzScaling(Experiment[Setup, Found]):
         runs = {
             (size, method.key): each for (size, method), each in zip(setup.runs(), histories, strict=True)
         }
-        rows = []
         for (size, _), each in runs.items():
             name, certificate = f"{each.method.label}, {size} spheres", each.certificate
             iterations, cpu = float(each.iterations.mean()), f"CPU time of {certificate.steps} steps"
             note = f"{setup.plan.effort}; {certificate.missed} of {certificate.steps} steps missed it"
-            rows += [
-                Comparison(
-                    LARGEST_ERROR(each.method.label, size), None, float(each.complementarity.max()), "J",
-                    f"up to {int(each.contacts.max())} contacts",
-                ),
-                Comparison(f"mean iterations per step, {name}", None, iterations, "", note),
-                Comparison(f"computing time, {name}", None, each.seconds, "s", cpu),
-            ]  # fmt: skip
+            yield Comparison(
+                LARGEST_ERROR(each.method.label, size), None, float(each.complementarity.max()), "J",
+                f"up to {int(each.contacts.max())} contacts",
+            )  # fmt: skip
+            yield Comparison(f"mean iterations per step, {name}", None, iterations, "", note)
+            yield Comparison(f"computing time, {name}", None, each.seconds, "s", cpu)
         relaxed, anti, exact = (method.key for method in granular.METHODS)
         for size in setup.sizes:
             if (size, relaxed) in runs:
                 ours, theirs = runs[size, exact], runs[size, relaxed]
                 ratio = float(theirs.complementarity.max() / ours.complementarity.max())
-                rows.append(
-                    Comparison(
-                        RELAXED_BY_EXACT(size), None, ratio, "",
-                        "largest errors of the two runs; the paper: several orders of magnitude",
-                    )
+                yield Comparison(
+                    RELAXED_BY_EXACT(size), None, ratio, "",
+                    "largest errors of the two runs; the paper: several orders of magnitude",
                 )  # fmt: skip
                 cost = ours.seconds / theirs.seconds
                 note = "whole runs; below 1: exact friction costs less than the paper's relaxed method"
-                rows.append(Comparison(TIMES(size), None, cost, "", note))
+                yield Comparison(TIMES(size), None, cost, "", note)
             if (size, anti) in runs:
                 more = float(runs[size, anti].iterations.mean() / runs[size, relaxed].iterations.mean())
-                rows.append(
-                    Comparison(
-                        ITERATIONS(size), None, more, "",
-                        "the paper: similar below 100 spheres, increasingly costly above",
-                    )
+                yield Comparison(
+                    ITERATIONS(size), None, more, "",
+                    "the paper: similar below 100 spheres, increasingly costly above",
                 )  # fmt: skip
         large = [runs[size, exact] for size in setup.sizes if size >= 100]
         if len(large) > 1:
-            rows.append(
-                Comparison(
-                    "growth of the exact solver's time with the contacts", None, _exponent(large), "",
-                    "exponent p of time ~ contacts^p from 100 spheres on, by least squares in logarithms",
-                )
+            yield Comparison(
+                "growth of the exact solver's time with the contacts", None, _exponent(large), "",
+                "exponent p of time ~ contacts^p from 100 spheres on, by least squares in logarithms",
             )  # fmt: skip
-        return rows
 
 
 def _exponent(runs: Sequence[granular.History]) -> float:

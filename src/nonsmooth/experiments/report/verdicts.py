@@ -20,7 +20,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from fnmatch import fnmatchcase  # OLD
 
 from nonsmooth.experiments import Comparison, Quantity
 from nonsmooth.experiments.report.entries import Claim, Entry, Source
@@ -216,4 +215,4 @@ def _names(quantity: Quantity | str, name: str) -> bool:
     """True if a row of this name belongs to a quantity, or is the one that is named."""
     if isinstance(quantity, Quantity):
         return quantity.finds(name)
-    return quantity == name or fnmatchcase(name, quantity)  # OLD
+    return quantity == name

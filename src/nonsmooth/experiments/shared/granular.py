@@ -6,23 +6,25 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from nonsmooth._support.arrays import Floats
+from nonsmooth._support.arrays import Floats, Pixels
 from nonsmooth._support.progress import Progress
 from nonsmooth.errors import ToleranceWarning
-from nonsmooth.experiments.base import Table, Work
+from nonsmooth.experiments.base import Rows, Table, Work
 from nonsmooth.experiments.shared.colours import BLUE, GREEN, ORANGE
+from nonsmooth.experiments.shared.pictures import run_and_paint
 from nonsmooth.experiments.summary import Comparison, Quantity, exact_row, paper_row
+from nonsmooth.io.runs.recording import Recording
 from nonsmooth.model.system import System
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.base import Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.stepping.frame import Frame
-from nonsmooth.stepping.run import RunCertificate
+from nonsmooth.stepping.run import Run, RunCertificate
 from nonsmooth.stepping.simulate import simulate
 
 PLANES = ("floor", "left", "right", "front", "back")
@@ -93,20 +95,6 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """All bodies at one time."""
-
-    time: float
-    """s"""
-    position: Floats
-    """(n, 3) in m."""
-    quaternion: Floats
-    """(n, 4)"""
-    speed: Floats
-    """(n,) in m/s."""
-
-
-@dataclass(frozen=True)
 class History:
     """One run: numbers of every step."""
 
@@ -134,7 +122,8 @@ class History:
     seconds: float
     """CPU time of the run, which says the same on a busy machine as on an idle one."""
     certificate: RunCertificate
-    snapshots: tuple[Snapshot, ...]
+    pictures: Pixels
+    """(k, height, width, 3) at the moments of the plan."""
 
     @property
     def step(self) -> float:
@@ -216,9 +205,6 @@ def run_method(system: System, method: Method, plan: Plan, report: Progress) -> 
     planes = np.isin(np.arange(system.count), [system.names[name] for name in PLANES])
     moving = ~system.fixed
     mass = np.where(moving, system.mass, 0.0)
-    steps = round(plan.duration / plan.step)
-    wanted = {min(max(round(part * plan.duration / plan.step), 1), steps) for part in plan.moments}
-    pictures: list[Snapshot] = []
     force: list[float] = []
     momentum = [float(mass[moving] @ system.linear_velocity[moving, 2])]
 
@@ -227,40 +213,46 @@ def run_method(system: System, method: Method, plan: Plan, report: Progress) -> 
         sign = planes[pairs[:, 1]].astype(float) - planes[pairs[:, 0]]
         force.append(-float(sign @ frame.impulses[:, 2]) / frame.step)
         momentum.append(float(mass[moving] @ frame.linear_velocity[moving, 2]))
-        if frame.index in wanted:
-            speed = np.linalg.norm(frame.linear_velocity, axis=1)
-            pictures.append(Snapshot(frame.time, frame.position.copy(), frame.quaternion.copy(), speed))
 
-    began = time.process_time()
-    with _misses_are_counted():
-        run = simulate(
-            system, plan.duration, plan.step, law=method.law, solver=method.solver,
-            tolerance=plan.effort.tolerance, max_iterations=plan.effort.max_iterations, observe=observe,
-            progress=report,
-        )  # fmt: skip
+    seconds = 0.0
+
+    def run(record: Recording | None) -> Run:
+        nonlocal seconds
+        began = time.process_time()
+        with _misses_are_counted():
+            done = simulate(
+                system, plan.duration, plan.step, law=method.law, solver=method.solver,
+                tolerance=plan.effort.tolerance, max_iterations=plan.effort.max_iterations, observe=observe,
+                progress=report, record=record,
+            )  # fmt: skip
+        seconds = time.process_time() - began
+        return done
+
+    times = [part * plan.duration for part in plan.moments]
+    found, pictures = run_and_paint(run, times, view=(-62.0, 18.0))
     return History(
         method=method,
         system=system,
         weight=float(-system.gravity[2] * mass.sum()),
-        time=run.steps["time"],
+        time=found.steps["time"],
         force=np.array(force),
         momentum=np.array(momentum),
-        complementarity=run.steps["complementarity"],
-        iterations=run.steps["iterations"],
-        contacts=run.steps["contacts"],
-        speed=run.steps["largest_speed"],
-        kinetic_energy=run.steps["kinetic_energy"],
-        force_error=run.steps["force_error"],
-        seconds=time.process_time() - began,
-        certificate=run.certificate,
-        snapshots=tuple(pictures),
+        complementarity=found.steps["complementarity"],
+        iterations=found.steps["iterations"],
+        contacts=found.steps["contacts"],
+        speed=found.steps["largest_speed"],
+        kinetic_energy=found.steps["kinetic_energy"],
+        force_error=found.steps["force_error"],
+        seconds=seconds,
+        certificate=found.certificate,
+        pictures=pictures,
     )
 
 
 def kept_run(work: Work, system: System, method: Method, plan: Plan) -> History:
     """Run a system under one method, or take the run that was kept; either way its pieces are reported."""
     bodies = int(np.sum(~system.fixed))
-    report = work.each(plan.parts, lambda done, steps: f"{bodies} bodies, {method.label}, {done / steps:.0%}")
+    report = work.each(plan.parts, f"{bodies} bodies, {method.label}")
     found = work.store.kept(
         f"run {bodies:05d} {method.key}",
         (system, method.law, method.solver, plan),
@@ -273,25 +265,17 @@ def kept_run(work: Work, system: System, method: Method, plan: Plan) -> History:
 def _content(history: History) -> dict[str, Any]:
     """All that is not known before a run."""
     content = {name: value for name, value in vars(history).items() if name not in _KNOWN}
-    content |= {f"certificate.{name}": value for name, value in asdict(history.certificate).items()}
-    for field in fields(Snapshot):
-        columns = np.array([getattr(shot, field.name) for shot in history.snapshots])
-        content[f"snapshots.{field.name}"] = columns
-    return content
+    return content | {_CERTIFIED + name: value for name, value in asdict(history.certificate).items()}
 
 
 def _history(method: Method, system: System, content: Mapping[str, Any]) -> History:
-    parts: dict[str, dict[str, Any]] = {"": {}, "certificate": {}, "snapshots": {}}
-    for name, value in content.items():
-        part, _, own = name.rpartition(".")
-        parts[part][own] = value
-    columns = zip(*parts["snapshots"].values(), strict=True)
-    snapshots = tuple(Snapshot(float(moment), *arrays) for moment, *arrays in columns)
-    certificate = RunCertificate(**parts["certificate"])
-    return History(method=method, system=system, certificate=certificate, snapshots=snapshots, **parts[""])
+    own = {name: value for name, value in content.items() if not name.startswith(_CERTIFIED)}
+    certified = {name.removeprefix(_CERTIFIED): content[name] for name in content.keys() - own.keys()}
+    return History(method=method, system=system, certificate=RunCertificate(**certified), **own)
 
 
-_KNOWN = ("method", "system", "certificate", "snapshots")
+_CERTIFIED = "certificate."
+_KNOWN = ("method", "system", "certificate")
 _COLUMNS = (
     "method", "time_s", "force_on_container_N", "weight_N", "complementarity_error_J", "iterations",
     "contacts", "largest_speed_m_per_s", "kinetic_energy_J", "relative_force_error",
@@ -340,62 +324,50 @@ def _spheres(system: System) -> int:
     return int(np.sum(~system.fixed)) - ("slab" in system.names)
 
 
-def compare(histories: Sequence[History], effort: Effort, where: str = "") -> list[Comparison]:
+def compare(histories: Sequence[History], effort: Effort, where: str = "") -> Rows:
     """Rows that every such experiment has: the paper's statements about Figs. 8 and 10 beside our numbers."""
     by_key = {each.method.key: each for each in histories}
     named = [(f"{each.method.label}{where}", each) for each in histories]
-    rows = []
     for name, each in named:
-        rows.append(
-            paper_row(
-                FINAL_FORCE(name), 1.0, each.final_force / each.weight, "",
-                f"mean over the last {each.step * max(1, len(each.time) // 10):.2g} s; "
-                "the paper says that it converges to the weight",
-            )
+        yield paper_row(
+            FINAL_FORCE(name), 1.0, each.final_force / each.weight, "",
+            f"mean over the last {each.step * max(1, len(each.time) // 10):.2g} s; "
+            "the paper says that it converges to the weight",
         )  # fmt: skip
     for name, each in named:
-        rows.append(
-            Comparison(
-                SETTLED_FROM(name), None,
-                each.settled, "s",
-                f"mean over {WINDOW:g} s; the paper: the anti-relaxed one settles much sooner",
-            )
+        yield Comparison(
+            SETTLED_FROM(name), None,
+            each.settled, "s",
+            f"mean over {WINDOW:g} s; the paper: the anti-relaxed one settles much sooner",
         )  # fmt: skip
     for name, each in named:
-        rows.append(
-            Comparison(
-                JITTER(name), None, _jitter(each), "",
-                "standard deviation over the last tenth, as a part of the weight",
-            )
+        yield Comparison(
+            JITTER(name), None, _jitter(each), "",
+            "standard deviation over the last tenth, as a part of the weight",
         )  # fmt: skip
     for name, each in named:
-        rows.append(
-            Comparison(
-                LATE_ERROR(name), None, each.late_complementarity, "J",
-                "largest |γ_n u_n| of a step, geometric mean over the second half; "
-                f"largest of all {each.complementarity.max():.2g} J",
-            )
+        yield Comparison(
+            LATE_ERROR(name), None, each.late_complementarity, "J",
+            "largest |γ_n u_n| of a step, geometric mean over the second half; "
+            f"largest of all {each.complementarity.max():.2g} J",
         )  # fmt: skip
     for key in (ANTI_RELAXED.key, EXACT.key):
         if RELAXED.key in by_key and key in by_key:
             relaxed, other = by_key[RELAXED.key], by_key[key]
             name = f"{other.method.label}{where}"
-            rows += [
-                Comparison(
-                    RELAXED_BY(name), None,
-                    relaxed.late_complementarity / other.late_complementarity, "",
-                    "second half, where little slides; the paper: several orders of magnitude; "
-                    "the exact one is set by the tolerance",
-                ),
-                Comparison(
-                    LARGEST_RELAXED_BY(name), None,
-                    float(relaxed.complementarity.max() / other.complementarity.max()), "",
-                    "largest over the whole run",
-                ),
-            ]  # fmt: skip
+            yield Comparison(
+                RELAXED_BY(name), None,
+                relaxed.late_complementarity / other.late_complementarity, "",
+                "second half, where little slides; the paper: several orders of magnitude; "
+                "the exact one is set by the tolerance",
+            )  # fmt: skip
+            yield Comparison(
+                LARGEST_RELAXED_BY(name), None,
+                float(relaxed.complementarity.max() / other.complementarity.max()), "",
+                "largest over the whole run",
+            )  # fmt: skip
     for name, each in named:
-        rows += _cost_rows(name, each, effort)
-    return rows
+        yield from _cost_rows(name, each, effort)
 
 
 def _cost_rows(name: str, each: History, effort: Effort) -> list[Comparison]:

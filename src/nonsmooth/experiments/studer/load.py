@@ -20,7 +20,7 @@ from nonsmooth.events import EventRun, SteppedRun, simulate_events
 from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
 from nonsmooth.experiments.shared import convergence, event_runs, plots
 from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE
-from nonsmooth.experiments.summary import exact_row
+from nonsmooth.experiments.summary import Quantity, exact_row
 from nonsmooth.problem.acceleration import AccelerationLevel
 from nonsmooth.scenes.closed_form.blocks import LoadedBlock
 from nonsmooth.solvers.base import Solver
@@ -158,6 +158,12 @@ def time_stepping(grid: convergence.Grid) -> dict[str, convergence.Curve]:
     return convergence.averaged(BLOCK.system(), BLOCK.start(), DURATION, grid, errors)
 
 
+SWITCHED = Quantity("{}, at")
+SPEED_AFTER = Quantity("speed after the impact")
+DISSIPATED = Quantity("energy dissipated")
+ACCELERATIONS = Quantity("{}: accelerations away from the run's")
+
+
 class Found(NamedTuple):
     """What the experiment computes."""
 
@@ -210,33 +216,28 @@ class StuderLoad(Experiment[convergence.Grid, Found]):
         """Switching times, motion, energies and solvers."""
         history, checks, curves = found
         switches = found_switches(history)
-        rows = [
-            exact_row(f"{name}, at", exact, switches[name], "s") for name, (_, _, exact) in SWITCHES.items()
+        yield from [
+            exact_row(SWITCHED(name), exact, switches[name], "s") for name, (_, _, exact) in SWITCHES.items()
         ]
         end, after = history.final, history.sample([switches["right corner hits the floor"]]).u[0]
-        rows += [
-            exact_row("the push moves it", BLOCK.slid, _slid(history), "m"),
-            exact_row("speed after the impact", BLOCK.speed_after_impact, float(after[0]), "m/s"),
-            exact_row("error of the motion", 0.0, place_error(history), "m or rad", "largest of x, y and φ"),
-            exact_row("energy dissipated", BLOCK.dissipated, end.dissipated, "J"),
-            exact_row("work of the load", BLOCK.dissipated, end.work, "J"),
-            *event_runs.certificate_rows(history),
-        ]
+        yield exact_row("the push moves it", BLOCK.slid, _slid(history), "m")
+        yield exact_row(SPEED_AFTER, BLOCK.speed_after_impact, float(after[0]), "m/s")
+        yield exact_row("error of the motion", 0.0, place_error(history), "m or rad", "largest of x, y and φ")
+        yield exact_row(DISSIPATED, BLOCK.dissipated, end.dissipated, "J")
+        yield exact_row("work of the load", BLOCK.dissipated, end.work, "J")
+        yield from event_runs.certificate_rows(history)
         for solver in SOLVERS:
             own = [check for check in checks if check.solver == solver]
             note = f"largest of {len(own)} times; residual {max(c.residual for c in own):.1e}"
-            rows += [
-                exact_row(
-                    f"{solver}: accelerations away from the run's", 0.0,
-                    max(c.acceleration_error for c in own), "m/s² or rad/s²", note,
-                ),
-                exact_row(
-                    f"{solver}: forces away from the run's", 0.0, max(c.force_error for c in own), "N",
-                    "normal forces and the sum of the frictions",
-                ),
-            ]  # fmt: skip
-        rows += [curve.row(f"order of time stepping, {name}", 1.0) for name, curve in curves.items()]
-        return rows
+            yield exact_row(
+                ACCELERATIONS(solver), 0.0,
+                max(c.acceleration_error for c in own), "m/s² or rad/s²", note,
+            )  # fmt: skip
+            yield exact_row(
+                f"{solver}: forces away from the run's", 0.0, max(c.force_error for c in own), "N",
+                "normal forces and the sum of the frictions",
+            )  # fmt: skip
+        yield from [curve.row(f"order of time stepping, {name}", 1.0) for name, curve in curves.items()]
 
 
 def _slid(history: EventRun) -> float:

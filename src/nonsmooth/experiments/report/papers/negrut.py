@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from nonsmooth.experiments.mechanisms import slider_crank, stirrer
+from nonsmooth.experiments.mechanisms.report import JOINT_ERROR
 from nonsmooth.experiments.report.entries import Entry, Paper, Source
 
 NEGRUT = Paper(
@@ -24,9 +26,9 @@ NEGRUT = Paper(
                     "stirrer",
                     ("scene.png", "torque.png", "work.png"),
                     (
-                        "work that is not explained, *",
-                        "largest error of the joints, *",
-                        "steps that missed the tolerance, *",
+                        stirrer.UNEXPLAINED,
+                        JOINT_ERROR,
+                        stirrer.MISSED,
                     ),
                 ),
             ),
@@ -39,7 +41,7 @@ NEGRUT = Paper(
                 Source(
                     "slider-crank",
                     ("motion.png", "convergence.png"),
-                    ("largest driving torque, *", "largest error of the joints, *"),
+                    (slider_crank.TORQUE, JOINT_ERROR),
                 ),
             ),
             remark="The scheme “stabilised” is this one; “projected” and “rattle” are ours beside it. "

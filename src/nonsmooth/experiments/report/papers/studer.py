@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nonsmooth.experiments.report.entries import Claim, Entry, Paper, Source
+from nonsmooth.experiments.studer import block, load
 
 _DRAWN = "It shows no result."
 
@@ -64,7 +65,7 @@ STUDER = Paper(
             (
                 Source(
                     "studer-block",
-                    rows=("G??", "least eigenvalue of G"),
+                    rows=(*block.PRINTED, block.LEAST_EIGENVALUE),
                 ),
             ),
             remark="The printed J = 0.018 does not give the printed G: J = 0.0175 does, and is rounded "
@@ -78,11 +79,11 @@ STUDER = Paper(
                 Source(
                     "studer-block",
                     ("fig08_iterations.png",),
-                    ("λ*", "γ̇*", "local limit of ω, *", "measured end of ω, *", "fewest iterations, *"),
+                    (block.FORCE, block.ACCELERATION, block.LOCAL_LIMIT, block.MEASURED_END, block.FEWEST),
                     claims=(
                         Claim(
                             "Both methods converge for some ω although it cannot be guaranteed.",
-                            "fewest iterations, *",
+                            block.FEWEST,
                             least=1.0,
                             most=499.0,
                         ),
@@ -109,10 +110,10 @@ STUDER = Paper(
                     "studer-load",
                     ("motion.png", "forces.png"),
                     (
-                        "*, at",
-                        "speed after the impact",
-                        "energy dissipated",
-                        "*: accelerations away from the run's",
+                        load.SWITCHED,
+                        load.SPEED_AFTER,
+                        load.DISSIPATED,
+                        load.ACCELERATIONS,
                     ),
                 ),
             ),
