@@ -165,6 +165,26 @@ def test_matplotlib_waits_for_the_first_figure() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_an_experiment_is_imported_when_it_is_asked_for() -> None:
+    code = """
+import sys
+from nonsmooth.experiments import REGISTRY
+REGISTRY["studer-block"]
+print([name for name in sys.modules if name.startswith("nonsmooth.experiments.") and name.count(".") == 3])
+"""
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert "nonsmooth.experiments.studer.block" in found
+    assert not any(other in found for other in ("melanz", "mazhar", "andreani", "mechanisms", "impacts"))
+
+
+def test_names_in_the_registry_are_those_of_the_experiments() -> None:
+    for name, experiment in experiments.REGISTRY.items():
+        assert experiment.name == name
+        assert experiment.summary
+        assert experiment.paper
+        assert min(experiment.seconds) > 0.0
+
+
 # ---- the ball: v = 2 − μ g t sliding, −ω R = 5/2 μ g t, rolling at 10/7 m/s from t = 4/(7 μ g) --------
 
 MU, G = 0.2, 9.81
@@ -414,7 +434,7 @@ def test_steps_that_missed_the_tolerance_are_counted(tmp_path: Path) -> None:
     from nonsmooth.experiments.melanz.filling import MelanzFilling, Setup
     from nonsmooth.experiments.shared.granular import Effort, Plan
 
-    setup = Setup(20, Plan(1.0, 0.01, Effort(1e-9, 3), 25))
+    setup = Setup(20, Plan(1.0, 0.01, Effort(1e-9, 3), 25, (1.0,)))
     summary = MelanzFilling().run_setup(tmp_path, setup, lambda *_: None)
     found = {row.quantity: row for row in summary.comparisons}
     for label in LABELS:

@@ -35,6 +35,7 @@ from nonsmooth.experiments.report import (
     State,
     Verdict,
     judge_entry,
+    judge_source,
     write_report,
 )
 from nonsmooth.experiments.report.machine import this_machine
@@ -45,6 +46,8 @@ from nonsmooth.experiments.report.verdicts import half_last_decimal, judge_claim
 from nonsmooth.experiments.summary import Comparison, Quantity, exact_row, paper_row
 
 ENTRIES = [(paper, entry) for paper in PAPERS.values() for entry in paper.entries]
+
+ERROR, SPEED = Quantity("error, {} spheres"), Quantity("speed of {}")
 
 # ---- the catalogue ------------------------------------------------------------------------------------
 
@@ -94,6 +97,16 @@ def assert_catalogue_fits(run: Reproduction) -> None:
                 assert judged.outcome.complete, f"{place}: {judged.outcome.error}"
                 assert not judged.absent, f"{place}: {judged.absent}"
                 assert all(claim.verdict is not Verdict.NOT_FOUND for claim in judged.claims), place
+
+
+def test_an_entry_that_names_what_is_not_reported_is_found() -> None:
+    outcome = Outcome(fake("a"), State.DONE, (Comparison("speed of it", None, 1.0, "m/s"),), ("a.png",))
+    for row, absent in ((SPEED, ()), (SPEED("it"), ()), (SPEED("that"), ("speed of that",))):
+        assert judge_source(Source("a", rows=(row,)), outcome).absent == absent
+    assert judge_source(Source("a", rows=(ERROR,)), outcome).absent == ("error, … spheres",)
+    assert judge_source(Source("a", ("b.png",)), outcome).absent == ("b.png",)
+    claim = judge_source(Source("a", claims=(Claim("Slow.", ERROR, most=1.0),)), outcome).claims[0]
+    assert claim.verdict is Verdict.NOT_FOUND
 
 
 def test_catalogue_fits_a_real_quick_run(tmp_path: Path) -> None:
@@ -179,9 +192,6 @@ def test_half_of_the_last_decimal() -> None:
     assert half_last_decimal(-0.0215) == pytest.approx(5e-5)
     assert half_last_decimal(100.0) == 0.0
     assert half_last_decimal(8.33e22) == 0.0
-
-
-ERROR = Quantity("error, {} spheres")
 
 
 def test_quantities_name_rows_and_find_them() -> None:

@@ -70,6 +70,8 @@ class Experiment(ABC, Generic[SetupT, FoundT]):
     """Which paper and which of its figures."""
     seconds: tuple[float, float] = (15.0, 60.0)
     """About how long the quick and the full form take on one core: for the bar, where only ratios matter."""
+    belongs_to: str = ""
+    """Name of the paper in the report on whose subject it is, if it stands beside none of its figures."""
     QUICK: SetupT
     FULL: SetupT
     forgets: bool = True

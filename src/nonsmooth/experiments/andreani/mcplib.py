@@ -43,10 +43,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAPERS_METHOD = "box-trust-region"
-TABLE_1 = {
-    "scarfasum": (25.3, 29.8, 848.5, 956.0, 32.0),
-    "scarfanum": (26.3, 30.3, 700.0, 778.9, 30.3),
-}
+TABLE_1 = {"scarfasum": (25.3, 29.8, 848.5, 956.0, 32.0), "scarfanum": (26.3, 30.3, 700.0, 778.9, 30.3)}
 """The paper's averages for BOX-QUACAN: ItBox, FE, ItQua, MVP, CPU in s."""
 COLUMNS = ("ItBox", "FE", "ItQua", "MVP", "CPU")
 HARKER_SIZES = {1: (27, 46), 2: (27, 46), 3: (27, 46), 4: (72, 129)}

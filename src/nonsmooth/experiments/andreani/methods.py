@@ -84,11 +84,7 @@ def objective_of(problem: MCP, point: Floats) -> float:
 
 
 def timed_solve(
-    problem: MCP,
-    start: Floats,
-    solver: Solver,
-    time_limit: float,
-    names: tuple[str, str, str],
+    problem: MCP, start: Floats, solver: Solver, time_limit: float, names: tuple[str, str, str]
 ) -> Outcome:
     """Solve once; `names` are those of the problem, the start and the method."""
     began = time.process_time()

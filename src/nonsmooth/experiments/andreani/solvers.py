@@ -70,6 +70,7 @@ class AndreaniSolvers(Experiment[Setup, Found]):
     name = "andreani-solvers"
     summary = "every complementarity solver over every named problem and start, with performance profiles"
     paper = "Andreani, Friedlander, Mello and Santos §4, and the problems of MCPLIB"
+    belongs_to = "andreani"
     seconds = (25.0, 350.0)
     FULL = Setup(2.0, None, few_libraries=False)
     QUICK = Setup(1.0, 1, few_libraries=True)

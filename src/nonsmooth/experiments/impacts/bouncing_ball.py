@@ -105,6 +105,7 @@ class BouncingBall(Experiment[tuple[float, ...], Found]):
     name = "bouncing-ball"
     summary = "a bouncing ball from event to event: all impact times and the accumulation point"
     paper = "checked against closed forms"
+    belongs_to = "studer"
     seconds = (10.0, 12.0)
     QUICK, FULL = (0.5, 0.8), (0.5, 0.8, 0.95)
 

@@ -34,11 +34,7 @@ COLOURS = {
 LINES = (DARK_GREY, BLUE, GREEN, "#56B4E9", RED, ORANGE)
 
 
-def map_figure(
-    found: RegionMap,
-    runs: Mapping[str, EventRun],
-    ways: Mapping[float, EventRun],
-) -> Figure:
+def map_figure(found: RegionMap, runs: Mapping[str, EventRun], ways: Mapping[float, EventRun]) -> Figure:
     """Regions by enumeration, borders by closed form, and the ways of the rods."""
     from matplotlib.colors import ListedColormap
 

@@ -81,6 +81,7 @@ class PainleveRod(Experiment[Setup, Found]):
     name = "painleve-rod"
     summary = "a rod that slides on its tip: no solution, two solutions, and an impact without collision"
     paper = "Génot and Brogliato, new results on Painlevé paradoxes, 1999"
+    belongs_to = "studer"
     seconds = (10.0, 15.0)
     FULL = Setup(80, 4, tuple(4e-3 * 0.7**k for k in range(9)))
     QUICK = Setup(24, 2, tuple(4e-3 * 0.7**k for k in range(5)))
@@ -165,11 +166,7 @@ def _jump_rows(found: EventRun) -> Rows:
     ours = found.sample(0.0).u[0]
     name = "impact without collision: "
     yield exact_row(
-        f"{name}event",
-        1,
-        int(first.kind is EventKind.IMPACT_WITHOUT_COLLISION),
-        "",
-        "1: reported, 0: not",
+        f"{name}event", 1, int(first.kind is EventKind.IMPACT_WITHOUT_COLLISION), "", "1: reported, 0: not"
     )
     for k, (what, unit) in enumerate((("speed along", "m/s"), ("speed up", "m/s"), ("spin", "rad/s"))):
         yield exact_row(f"{name}{what}", float(after[k]), float(ours[k]), unit)

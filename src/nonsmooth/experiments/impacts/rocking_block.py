@@ -161,6 +161,7 @@ class RockingExperiment(Experiment[Setup, Found]):
     name = "rocking-block"
     summary = "a block that rocks from corner to corner until it stands: periods and energy lost at impacts"
     paper = "Housner 1963; periods checked against quadrature"
+    belongs_to = "studer"
     seconds = (30.0, 75.0)
     FULL = Setup(
         (0.05, 0.1, 0.2, 0.4), (0.1, 0.3, 0.5, 0.7, 0.9), tuple(np.linspace(0.1, 2.5, 25).tolist()),

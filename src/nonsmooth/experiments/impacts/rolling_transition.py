@@ -111,6 +111,7 @@ class RollingTransition(Experiment[convergence.Grid, Found]):
     paper = (
         "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.3.1 (in the plane); checked against closed forms"
     )
+    belongs_to = "studer"
     seconds = (15.0, 30.0)
     FULL = convergence.FULL_GRID
     QUICK = convergence.QUICK_GRID

@@ -153,6 +153,7 @@ class SliderWithClearance(Experiment[Setup, Found]):
     name = "slider-clearance"
     summary = "a slider-crank with clearance in its guide: impacts of the slider's four corners"
     paper = "Flores, Leine and Glocker, translational clearance joints, 2010"
+    belongs_to = "studer"
     seconds = (8.0, 15.0)
     FULL = Setup(0.3, tuple(2e-4 * 0.75**k for k in range(12)))
     QUICK = Setup(0.08, tuple(2e-4 * 0.7**k for k in range(6)))

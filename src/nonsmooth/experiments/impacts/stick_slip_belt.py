@@ -70,6 +70,7 @@ class StickSlipBelt(Experiment[Setup, Found]):
     name = "stick-slip-belt"
     summary = "a block on an inclined belt: the stick-slip limit cycle, event by event"
     paper = "checked against the closed form of the limit cycle"
+    belongs_to = "studer"
     seconds = (10.0, 80.0)
     FULL = Setup(12, 1.2, tuple(8e-3 * 0.93**k for k in range(40)))
     QUICK = Setup(4, 1.2, tuple(8e-3 * 0.72**k for k in range(6)))

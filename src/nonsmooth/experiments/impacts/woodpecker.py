@@ -175,6 +175,7 @@ class WoodpeckerToy(Experiment[Setup, Found]):
     name = "woodpecker"
     summary = "the woodpecker toy: its periodic solution, with all impacts, sticking and sliding"
     paper = "Glocker 1995; Leine, Glocker and van Campen, nonlinear dynamics of the woodpecker toy, 2001"
+    belongs_to = "studer"
     seconds = (15.0, 180.0)
     FULL = Setup(60, 6, tuple(2e-4 * 0.925**k for k in range(36)))
     QUICK = Setup(4, 2, tuple(2e-4 * 0.7**k for k in range(4)))

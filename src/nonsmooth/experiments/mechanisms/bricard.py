@@ -39,6 +39,7 @@ class IftommBricard(MechanismExperiment):
     name = "iftomm-bricard"
     summary = "Bricard's mechanism, which moves although its joints take all freedoms: one row is redundant"
     paper = "IFToMM library of computational benchmark problems, A04"
+    belongs_to = "negrut"
     seconds = (25.0, 40.0)
     FULL = Plan(10.0, (0.01, 0.005, 0.0025), 200, order_time=1.0)
     QUICK = Plan(1.0, (0.01, 0.005), 20)

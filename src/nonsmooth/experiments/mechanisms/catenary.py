@@ -132,6 +132,7 @@ class Catenary(Experiment[Setup, list[Hanging]]):
     name = "catenary"
     summary = "a chain of 100 links between two points: shape and forces at rest"
     paper = "checked against the statics of rigid links and the closed form of the catenary"
+    belongs_to = "negrut"
     seconds = (15.0, 10.0)
     FULL = Setup((10, 20, 50, 100), 4.0)
     QUICK = Setup((10, 20, 40), 3.0)

@@ -27,6 +27,7 @@ class DoublePendulum(MechanismExperiment):
     name = "double-pendulum"
     summary = "two bars that hang from each other: error and order of all schemes, drift of energy and joints"
     paper = "checked against Lagrange's equations, integrated to twelve digits"
+    belongs_to = "negrut"
     seconds = (15.0, 30.0)
     FULL = Plan(2.0, (0.008, 0.004, 0.002, 0.001), 50)
     QUICK = Plan(0.8, (0.008, 0.004), 20)

@@ -33,6 +33,7 @@ class IftommFourBar(MechanismExperiment):
     name = "iftomm-four-bar"
     summary = "two four-bar loops through their singular positions, where all links are in line"
     paper = "IFToMM library of computational benchmark problems, A02"
+    belongs_to = "negrut"
     seconds = (20.0, 55.0)
     FULL = Plan(10.0, (0.01, 0.005, 0.0025), 200, order_time=1.5)
     QUICK = Plan(1.5, (0.01, 0.005), 30)

@@ -34,6 +34,7 @@ class IftommGovernor(MechanismExperiment):
     name = "iftomm-governor"
     summary = "a flyball governor with stiff springs and dampers: the slider's height"
     paper = "IFToMM library of computational benchmark problems, A05"
+    belongs_to = "negrut"
     seconds = (25.0, 130.0)
     FULL = Plan(0.25, (200e-6, 100e-6), 25, long=LONG)
     QUICK = Plan(0.05, (200e-6, 100e-6), 10)

@@ -24,6 +24,7 @@ class IftommPendulum(MechanismExperiment):
     name = "iftomm-pendulum"
     summary = "the simple pendulum: error, energy and cost of all schemes against elliptic functions"
     paper = "IFToMM library of computational benchmark problems, A01"
+    belongs_to = "negrut"
     seconds = (15.0, 35.0)
     FULL = Plan(10.0, (0.01, 0.005, 0.0025), 200, order_time=1.0)
     QUICK = Plan(1.0, (0.01, 0.005), 20)

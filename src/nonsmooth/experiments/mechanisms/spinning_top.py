@@ -97,6 +97,7 @@ class SpinningTop(MechanismExperiment):
     name = "spinning-top"
     summary = "a top on a fixed point: rates of steady precession, and nutation with cusps"
     paper = "checked against the closed form of steady precession and the heavy top's equations of motion"
+    belongs_to = "negrut"
     seconds = (20.0, 30.0)
     FULL = Plan(1.0, (0.004, 0.002, 0.001, 0.0005), 250)
     QUICK = Plan(0.24, (0.002, 0.001), 60)

@@ -57,6 +57,7 @@ class IftommSqueezer(MechanismExperiment):
         "IFToMM library of computational benchmark problems, A03; "
         "test set for IVP solvers, Andrews' mechanism"
     )
+    belongs_to = "negrut"
     seconds = (25.0, 55.0)
     FULL = Plan(0.05, (50e-6, 25e-6, 12.5e-6), 200, order_time=0.01)
     QUICK = Plan(0.01, (50e-6, 25e-6), 20)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from nonsmooth.experiments.registry import REGISTRY
 from nonsmooth.experiments.summary import Quantity
 
 
@@ -73,8 +74,11 @@ class Paper:
     place: str
     """Where and when it appeared."""
     entries: tuple[Entry, ...]
-    further: tuple[str, ...] = ()
-    """Experiments on its subject that stand beside none of its figures."""
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """Experiments on its subject that stand beside none of its figures."""
+        return tuple(name for name, each in REGISTRY.items() if each.belongs_to == self.name)
 
     @property
     def experiments(self) -> tuple[str, ...]:

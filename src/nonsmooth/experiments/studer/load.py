@@ -151,10 +151,7 @@ def time_stepping(grid: convergence.Grid) -> dict[str, convergence.Curve]:
     def error(column: int, run: SteppedRun) -> float:
         return float(np.abs(run.q[:, column] - _places(run.time)[:, column]).max())
 
-    errors = {
-        "x in m": lambda run: error(0, run),
-        "φ in rad": lambda run: error(2, run),
-    }
+    errors = {"x in m": lambda run: error(0, run), "φ in rad": lambda run: error(2, run)}
     return convergence.averaged(BLOCK.system(), BLOCK.start(), DURATION, grid, errors)
 
 

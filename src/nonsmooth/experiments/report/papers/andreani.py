@@ -57,12 +57,7 @@ ANDREANI = Paper(
                 Source(
                     "andreani-mcplib",
                     ("fig01_cost_of_inner_iterations.png", "growth.png"),
-                    (
-                        mcplib.RATE,
-                        mcplib.CONTROL,
-                        mcplib.CPU_TIME,
-                        mcplib.PAPERS_OBJECTIVE,
-                    ),
+                    (mcplib.RATE, mcplib.CONTROL, mcplib.CPU_TIME, mcplib.PAPERS_OBJECTIVE),
                     in_kind=(mcplib.CPU_TIME,),
                     why_in_kind="Their method on their machine, 8.8 hours for the largest problem.",
                 ),
@@ -152,16 +147,8 @@ ANDREANI = Paper(
             (
                 Source(
                     "andreani-grasps",
-                    rows=(
-                        grasps.AGAINST,
-                        grasps.OUTSIDE,
-                        grasps.SAME_TRANSITION,
-                    ),
-                    in_kind=(
-                        grasps.AGAINST,
-                        grasps.OUTSIDE,
-                        grasps.SAME_TRANSITION,
-                    ),
+                    rows=(grasps.AGAINST, grasps.OUTSIDE, grasps.SAME_TRANSITION),
+                    in_kind=(grasps.AGAINST, grasps.OUTSIDE, grasps.SAME_TRANSITION),
                     why_in_kind=_OTHER_GRASPS + " The paper counts rolling contacts too.",
                 ),
                 Source("andreani-pyramid", ("direction_error.png", "cost.png"), (pyramid.CUBE_DIRECTION,)),
@@ -169,5 +156,4 @@ ANDREANI = Paper(
             remark="Beyond the paper: pyramids of 4 to 32 sides.",
         ),
     ),
-    further=("andreani-solvers",),
 )

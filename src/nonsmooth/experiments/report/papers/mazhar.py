@@ -39,9 +39,7 @@ def _motion(
 
 def _alike(case: str) -> Claim:
     return Claim(
-        "Primal, dual and EOM without relaxation give the same motion.",
-        dynamics.APART(case=case),
-        most=1e-6,
+        "Primal, dual and EOM without relaxation give the same motion.", dynamics.APART(case=case), most=1e-6
     )
 
 
@@ -126,11 +124,7 @@ MAZHAR = Paper(
                 Source(
                     "mazhar-scaling",
                     ("fig05_times.png",),
-                    (
-                        scaling.CONTACTS,
-                        scaling.POWER,
-                        scaling.LARGEST,
-                    ),
+                    (scaling.CONTACTS, scaling.POWER, scaling.LARGEST),
                     in_kind=(scaling.CONTACTS,),
                     why_in_kind=_OTHER_SCENE,
                 ),
@@ -160,11 +154,7 @@ MAZHAR = Paper(
             "Fig. 8",
             "The ball's motion under six models, the first of three figures: all lie on each other.",
             "ball.png",
-            (
-                dynamics.ROLLS_FROM,
-                dynamics.POSITION_ERROR(case=_BALL),
-                dynamics.APART(case=_BALL),
-            ),
+            (dynamics.ROLLS_FROM, dynamics.POSITION_ERROR(case=_BALL), dynamics.APART(case=_BALL)),
             (_alike(_BALL),),
         ),
         _motion(
@@ -226,10 +216,7 @@ MAZHAR = Paper(
                 (
                     "Fig. 16",
                     "first",
-                    (
-                        dynamics.ACCELERATION.of(case=_FROM_REST),
-                        dynamics.APART(case=_FROM_REST),
-                    ),
+                    (dynamics.ACCELERATION.of(case=_FROM_REST), dynamics.APART(case=_FROM_REST)),
                 ),
                 ("Fig. 17", "second", (dynamics.HIGHEST.of(case=_FROM_REST),)),
             )

@@ -87,11 +87,7 @@ MELANZ = Paper(
                             ball.VELOCITY_ERROR("exact"),
                             most=1e-6,
                         ),
-                        Claim(
-                            "The relaxed problem throws the ball off the ground.",
-                            ball.FLIGHT,
-                            least=1e-3,
-                        ),
+                        Claim("The relaxed problem throws the ball off the ground.", ball.FLIGHT, least=1e-3),
                     ),
                 ),
             ),
@@ -162,11 +158,7 @@ MELANZ = Paper(
                 Source(
                     "melanz-scaling",
                     ("fig11_scaling.png",),
-                    (
-                        scaling.RELAXED_BY_EXACT,
-                        scaling.ITERATIONS,
-                        scaling.TIMES,
-                    ),
+                    (scaling.RELAXED_BY_EXACT, scaling.ITERATIONS, scaling.TIMES),
                     claims=(
                         Claim(
                             "Without relaxation the error is several orders of magnitude smaller.",

@@ -25,11 +25,7 @@ NEGRUT = Paper(
                 Source(
                     "stirrer",
                     ("scene.png", "torque.png", "work.png"),
-                    (
-                        stirrer.UNEXPLAINED,
-                        JOINT_ERROR,
-                        stirrer.MISSED,
-                    ),
+                    (stirrer.UNEXPLAINED, JOINT_ERROR, stirrer.MISSED),
                 ),
             ),
             remark="A driven four-bar stirs a bed of spheres; the balance of work and heat checks it.",
@@ -37,25 +33,9 @@ NEGRUT = Paper(
         Entry(
             "Eq. 9c",
             "Joints on velocity level with a term that pulls positions back, without contacts.",
-            (
-                Source(
-                    "slider-crank",
-                    ("motion.png", "convergence.png"),
-                    (slider_crank.TORQUE, JOINT_ERROR),
-                ),
-            ),
+            (Source("slider-crank", ("motion.png", "convergence.png"), (slider_crank.TORQUE, JOINT_ERROR)),),
             remark="The scheme “stabilised” is this one; “projected” and “rattle” are ours beside it. "
             "Mechanisms with references of their own follow below.",
         ),
-    ),
-    further=(
-        "double-pendulum",
-        "catenary",
-        "spinning-top",
-        "iftomm-pendulum",
-        "iftomm-four-bar",
-        "iftomm-squeezer",
-        "iftomm-bricard",
-        "iftomm-governor",
     ),
 )

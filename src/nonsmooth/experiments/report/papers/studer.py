@@ -62,12 +62,7 @@ STUDER = Paper(
         Entry(
             "Eqs. 74 to 77",
             "The matrix G of the block on two corners, printed with one decimal, which is only semidefinite.",
-            (
-                Source(
-                    "studer-block",
-                    rows=(*block.PRINTED, block.LEAST_EIGENVALUE),
-                ),
-            ),
+            (Source("studer-block", rows=(*block.PRINTED, block.LEAST_EIGENVALUE)),),
             remark="The printed J = 0.018 does not give the printed G: J = 0.0175 does, and is rounded "
             "there.",
         ),
@@ -109,25 +104,11 @@ STUDER = Paper(
                 Source(
                     "studer-load",
                     ("motion.png", "forces.png"),
-                    (
-                        load.SWITCHED,
-                        load.SPEED_AFTER,
-                        load.DISSIPATED,
-                        load.ACCELERATIONS,
-                    ),
+                    (load.SWITCHED, load.SPEED_AFTER, load.DISSIPATED, load.ACCELERATIONS),
                 ),
             ),
             remark="Not in the paper: a load history moves the block through its three states, and the times "
             "of all transitions are checked against closed forms.",
         ),
-    ),
-    further=(
-        "bouncing-ball",
-        "rolling-transition",
-        "rocking-block",
-        "stick-slip-belt",
-        "woodpecker",
-        "slider-clearance",
-        "painleve-rod",
     ),
 )
