@@ -11,7 +11,6 @@ import numpy as np
 
 from nonsmooth._support.arrays import Pixels
 from nonsmooth.experiments.shared import plots
-from nonsmooth.io import Trajectory
 from nonsmooth.io.runs.recording import Recording
 from nonsmooth.stepping.run import Run
 
@@ -36,6 +35,7 @@ def run_and_paint(
         size: width and height in pixels.
         colour: what the colours of bodies say: "speed", "force" or "body".
     """
+    from nonsmooth.io import Trajectory
     from nonsmooth.view.drawing.camera import View
     from nonsmooth.view.drawing.colours import ColourBy
     from nonsmooth.view.drawing.picture import Look, Painter

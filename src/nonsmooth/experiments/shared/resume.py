@@ -17,9 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.io.runs.constants import constants, fingerprint
-from nonsmooth.model.system import System
-
 Content = Mapping[str, Any]
 """Numbers, texts and arrays by name."""
 
@@ -54,6 +51,8 @@ class Store:
 def key_of(*identity: object) -> str:
     """Hash the version of the package, and scenes, arrays and other things that repr() tells in full."""
     from nonsmooth import __version__
+    from nonsmooth.io.runs.constants import constants, fingerprint
+    from nonsmooth.model.system import System
 
     digest = hashlib.sha256(__version__.encode())
     for each in identity:
