@@ -43,7 +43,7 @@ class Setup:
 def simulate(cycles: int) -> EventRun:
     """Let the block go at rest and wait for `cycles` slidings."""
     duration = float(BLOCK.event_times(cycles)[1][-1]) + AFTERWARDS
-    return simulate_events(BLOCK.system(), [0.0, 0.0], [0.0, 0.0], duration)
+    return simulate_events(BLOCK.system(), [0.0, 0.0], [0.0, 0.0], duration=duration)
 
 
 def stepped(setup: Setup) -> convergence.Curve:

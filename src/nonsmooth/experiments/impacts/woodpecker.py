@@ -81,7 +81,7 @@ def back_at_the_bottom(angle: float, within: float = LONGEST, **options: Any) ->
         within: s to wait.
         **options: tolerances of `EventOptions`.
     """
-    run = simulate_events(TOY.system(), *TOY.at_rest(angle), within, **options)
+    run = simulate_events(TOY.system(), *TOY.at_rest(angle), duration=within, **options)
     slips = run.times(EventKind.SLIP, LOWER)
 
     def spin(t: float) -> float:
@@ -150,7 +150,9 @@ def stepped(setup: Setup, found: EventRun) -> convergence.Curve:
 
 def event_error(found: EventRun) -> float:
     """What a tenth of the tolerance changes in the same quantity, in rad."""
-    finer = simulate_events(TOY.system(), found.start.q, found.start.u, PECK, relative=1e-13, absolute=1e-13)
+    finer = simulate_events(
+        TOY.system(), found.start.q, found.start.u, duration=PECK, relative=1e-13, absolute=1e-13
+    )
     times = np.linspace(0.0, PECK, 500)
     return _apart(finer.sample(times).q, found.sample(times).q)
 
@@ -187,9 +189,9 @@ class WoodpeckerToy(Experiment[Setup, Found]):
         solution = periodic()
         start, period = TOY.at_rest(solution.back.angle), solution.back.time
         work.begin(f"{setup.periods} periods")
-        run = simulate_events(TOY.system(), *start, setup.periods * period)
+        run = simulate_events(TOY.system(), *start, duration=setup.periods * period)
         work.begin("Poisson's law of impact")
-        poisson = simulate_events(TOY.system(), *start, period, impact="poisson")
+        poisson = simulate_events(TOY.system(), *start, duration=period, impact="poisson")
         work.begin(f"the map at {setup.angles} angles")
         table = return_map(setup.angles)
         work.begin("time stepping")
@@ -298,7 +300,10 @@ def _laws(newton: EventRun, poisson: EventRun) -> Comparison:
 def _pecking() -> list[Comparison]:
     """From the published state on, against the reference solution that Siconos ships."""
     run = simulate_events(
-        TOY.system(), [0.0, -TOY.jam_angle, PUBLISHED[0]], [PUBLISHED[1], 0.0, PUBLISHED[2]], PECKING_TIME
+        TOY.system(),
+        [0.0, -TOY.jam_angle, PUBLISHED[0]],
+        [PUBLISHED[1], 0.0, PUBLISHED[2]],
+        duration=PECKING_TIME,
     )
     ours = (run.final.q[0], run.final.q[2], run.final.u[0])
     return [

@@ -105,8 +105,8 @@ def stand(building: Building, steps: int, work: Work) -> Standing:
             for counted in (ToleranceWarning, ContactWarning):
                 warnings.simplefilter("ignore", counted)  # the summary counts such steps
             return simulate(
-                system, end, building.step, tolerance=building.tolerance, record=record, observe=look,
-                contact_check="all", progress=work.each(PARTS, building.label),
+                system, duration=end, step=building.step, tolerance=building.tolerance, record=record,
+                observe=look, contact_check="all", progress=work.each(PARTS, building.label),
             )  # fmt: skip
 
     run, (picture,) = run_and_paint(go, [end], view=building.view, size=(1440, 900), colour="force")

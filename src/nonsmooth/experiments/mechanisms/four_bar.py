@@ -82,7 +82,7 @@ class IftommFourBar(MechanismExperiment):
             return More(rows)
         step = finest(trials).step
         work.begin(f"forty loops, rattle, h = {in_words(step)}")
-        system = simulate(n_four_bar(40), FORTY_TIME, step, scheme="rattle").system
+        system = simulate(n_four_bar(40), duration=FORTY_TIME, step=step, scheme="rattle").system
         name = f"of forty loops at t = {FORTY_TIME:g} s, rattle, h = {in_words(step)}"
         for part, value, ours in zip(self.components, FORTY_LOOPS, self.value(system), strict=True):
             rows.append(paper_row(f"{part} {name}", value, float(ours), "m", "the table that goes with A02"))

@@ -167,7 +167,7 @@ def stir(setup: Setup, method: Method, work: Work) -> History:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ToleranceWarning)  # steps that miss the tolerance are counted
             done = simulate(
-                system, setup.duration, setup.step, law=method.law, scheme=method.scheme,
+                system, duration=setup.duration, step=setup.step, law=method.law, scheme=method.scheme,
                 tolerance=setup.tolerance, observe=look, record=record,
                 progress=work.each(PARTS, f"{setup.spheres} spheres, {method.label}"),
             )  # fmt: skip

@@ -70,7 +70,7 @@ def measure(
     **options: Any,
 ) -> Curve:
     """Run time stepping with several steps and measure each run by `error`."""
-    errors = [error(simulate_steps(system, q, u, duration, step, **options)) for step in steps]
+    errors = [error(simulate_steps(system, q, u, duration=duration, step=step, **options)) for step in steps]
     return Curve(np.array(steps, dtype=float), np.array(errors))
 
 
@@ -98,7 +98,11 @@ def averaged(
     Where in a step an event falls decides the error of a single run; the mean shows the order.
     """
     parts = np.linspace(1.0 - _SPREAD, 1.0 + _SPREAD, grid.runs).tolist()
-    runs = [simulate_steps(system, *start, duration, step * part) for step in grid.steps for part in parts]
+    runs = [
+        simulate_steps(system, *start, duration=duration, step=step * part)
+        for step in grid.steps
+        for part in parts
+    ]
     measured = np.array([[error(run) for error in errors.values()] for run in runs])
     means = measured.reshape(len(grid.steps), grid.runs, len(errors)).mean(axis=1)
     return {name: Curve(np.array(grid.steps), means[:, k]) for k, name in enumerate(errors)}

@@ -191,8 +191,8 @@ def compile_kernels(systems: Sequence[System]) -> None:
             with _misses_are_counted():
                 simulate(
                     system,
-                    0.01,
-                    0.01,
+                    duration=0.01,
+                    step=0.01,
                     law=method.law,
                     solver=method.solver,
                     tolerance=1e-6,
@@ -221,7 +221,7 @@ def run_method(system: System, method: Method, plan: Plan, report: Progress) -> 
         began = time.process_time()
         with _misses_are_counted():
             done = simulate(
-                system, plan.duration, plan.step, law=method.law, solver=method.solver,
+                system, duration=plan.duration, step=plan.step, law=method.law, solver=method.solver,
                 tolerance=plan.effort.tolerance, max_iterations=plan.effort.max_iterations, observe=observe,
                 progress=report, record=record,
             )  # fmt: skip
