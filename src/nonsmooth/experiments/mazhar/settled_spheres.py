@@ -113,8 +113,8 @@ def settle(recipe: Recipe, progress: Progress) -> Settled:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ToleranceWarning)  # counted in `missed`
         run = simulate(
-            spheres_above_container(recipe.spheres), duration=recipe.duration, step=recipe.step, law="relaxed",
-            solver=recipe.solver, tolerance=recipe.effort.tolerance,
+            spheres_above_container(recipe.spheres), duration=recipe.duration, step=recipe.step,
+            law="relaxed", solver=recipe.solver, tolerance=recipe.effort.tolerance,
             max_iterations=recipe.effort.max_iterations, margin=MARGIN * RADIUS, progress=progress,
         )  # fmt: skip
     system = run.system
