@@ -25,8 +25,8 @@ from nonsmooth.experiments.andreani.grasp_parts import (
     outside_cone,
     transitions,
 )
-from nonsmooth.experiments.andreani.grasps import ANDREANI_GRASPS, contact_answer_of, objective_of
-from nonsmooth.experiments.andreani.pyramid import ANDREANI_PYRAMID
+from nonsmooth.experiments.andreani.grasps import AndreaniGrasps, contact_answer_of, objective_of
+from nonsmooth.experiments.andreani.pyramid import AndreaniPyramid
 from nonsmooth.scenes.grasp import grasp_data, grasp_problem
 
 PRINTED = [
@@ -234,7 +234,7 @@ def test_a_gliding_cube_rests_where_it_does_by_hand(sides: int) -> None:
 # ---- experiments ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("experiment", [ANDREANI_GRASPS, ANDREANI_PYRAMID], ids=lambda each: each.name)
+@pytest.mark.parametrize("experiment", [AndreaniGrasps(), AndreaniPyramid()], ids=lambda each: each.name)
 def test_experiments_write_their_files_and_keep_their_closed_forms(experiment, tmp_path: Path) -> None:
     summary = experiment.run(tmp_path, True, lambda *call: None)
     assert all(path.stat().st_size > 100 for path in summary.files)

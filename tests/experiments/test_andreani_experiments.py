@@ -36,7 +36,7 @@ def mcplib(few_methods, tmp_path_factory):
     folder = tmp_path_factory.mktemp("mcplib")
     setup = andreani_mcplib.Setup((10, 100), 1.0, (10, 20, 40))
     calls = []
-    summary = andreani_mcplib.run_setup(folder, setup, lambda *call: calls.append(call))
+    summary = andreani_mcplib.AndreaniMcplib().run_setup(folder, setup, lambda *call: calls.append(call))
     assert calls[0][0] == 0
     assert calls[-1][0] == calls[-1][1]
     return folder, {row.quantity: row for row in summary.comparisons}
@@ -86,7 +86,7 @@ def test_exponent_is_the_slope_without_the_first_size():
 def test_solvers_writes_one_cell_for_every_method(few_methods, tmp_path, monkeypatch):
     chosen = {name: NAMED[name] for name in ("billups", "josephy", "block-slides")}
     monkeypatch.setattr(solvers, "NAMED", chosen)
-    summary = solvers.run(tmp_path, True, lambda *call: None)
+    summary = solvers.AndreaniSolvers().run(tmp_path, True, lambda *call: None)
     rows = {row.quantity: row for row in summary.comparisons}
     assert rows["semismooth-newton: solved"].ours == 3
     assert rows["lemke: solved"].ours == 1

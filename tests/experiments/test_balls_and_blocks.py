@@ -9,7 +9,7 @@ from scipy.special import ellipk, ellipkinc
 from nonsmooth.errors import OptionError
 from nonsmooth.experiments import by_name
 from nonsmooth.experiments.impacts import bouncing_ball, rocking_block, rolling_transition
-from nonsmooth.experiments.impacts.bouncing_report import FULL_GRID
+from nonsmooth.experiments.shared.convergence import FULL_GRID
 from nonsmooth.experiments.studer import load
 from nonsmooth.model.generalised import check_derivatives
 from nonsmooth.problem.acceleration import AccelerationLevel

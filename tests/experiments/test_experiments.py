@@ -14,7 +14,7 @@ import pytest
 
 from nonsmooth import experiments
 from nonsmooth.errors import OptionError
-from nonsmooth.experiments.base import Comparison, Summary
+from nonsmooth.experiments.summary import Comparison, Summary
 from nonsmooth.problem.library.named import BLOCK_LOADS, planar_block
 
 
@@ -163,6 +163,26 @@ def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
 def test_matplotlib_waits_for_the_first_figure() -> None:
     code = "import sys, nonsmooth.experiments; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_experiment_is_imported_when_it_is_asked_for() -> None:
+    code = """
+import sys
+from nonsmooth.experiments import REGISTRY
+REGISTRY["studer-block"]
+print([name for name in sys.modules if name.startswith("nonsmooth.experiments.") and name.count(".") == 3])
+"""
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert "nonsmooth.experiments.studer.block" in found
+    assert not any(other in found for other in ("melanz", "mazhar", "andreani", "mechanisms", "impacts"))
+
+
+def test_names_in_the_registry_are_those_of_the_experiments() -> None:
+    for name, experiment in experiments.REGISTRY.items():
+        assert experiment.name == name
+        assert experiment.summary
+        assert experiment.paper
+        assert min(experiment.seconds) > 0.0
 
 
 # ---- the ball: v = 2 − μ g t sliding, −ω R = 5/2 μ g t, rolling at 10/7 m/s from t = 4/(7 μ g) --------
@@ -411,11 +431,11 @@ def test_settling_is_read_off_the_averaged_force(granular: Outcome) -> None:
 
 
 def test_steps_that_missed_the_tolerance_are_counted(tmp_path: Path) -> None:
-    from nonsmooth.experiments.melanz import filling as melanz_filling
-    from nonsmooth.experiments.shared.granular import Effort
+    from nonsmooth.experiments.melanz.filling import MelanzFilling, Setup
+    from nonsmooth.experiments.shared.granular import Effort, Plan
 
-    setup = melanz_filling.Setup(20, 1.0, 0.01, Effort(1e-9, 3))
-    summary = melanz_filling.run_setup(tmp_path, setup, lambda *_: None)
+    setup = Setup(20, Plan(1.0, 0.01, Effort(1e-9, 3), 25, (1.0,)))
+    summary = MelanzFilling().run_setup(tmp_path, setup, lambda *_: None)
     found = {row.quantity: row for row in summary.comparisons}
     for label in LABELS:
         row = found[f"steps that missed the tolerance, {label}"]
@@ -440,28 +460,8 @@ def test_scaling_covers_every_size(scaling: Outcome) -> None:
 
 
 def test_large_fillings_leave_out_what_would_take_hours() -> None:
-    from nonsmooth.experiments.melanz import scaling as melanz_scaling
+    from nonsmooth.experiments.melanz.scaling import MelanzScaling
 
-    runs = melanz_scaling.FULL.runs()
+    runs = MelanzScaling.FULL.runs()
     largest = {key: max(size for size, method in runs if method.key == key) for key in KEYS}
     assert largest == {"relaxed_apgd": 16000, "anti_relaxed_apgd": 1000, "exact_gauss_seidel": 16000}
-
-
-def test_picture_shows_the_nearest_body() -> None:
-    from nonsmooth.experiments.melanz.sphere_picture import Scene
-    from nonsmooth.experiments.shared.granular import Snapshot
-    from nonsmooth.scenes.compaction import compaction
-
-    system = compaction(8)
-    shot = Snapshot(0.0, system.position.copy(), system.quaternion.copy(), np.zeros(system.count))
-    scene = Scene.of(system, [shot])
-    colours = np.zeros((system.count, 3))
-    colours[:, 0] = 1.0
-    image = scene.draw(shot, colours)
-    red = (image[:, :, 0] > 0.3) & (image[:, :, 1] == 0.0)
-    grey = (image[:, :, 3] == 1.0) & ~red
-    rows = np.arange(len(image))
-    assert red.any()
-    assert grey.any()
-    assert rows[grey.any(axis=1)].max() < rows[red.any(axis=1)].max()  # the slab is above the spheres
-    assert not image[:, 0].any()  # nothing at the edge

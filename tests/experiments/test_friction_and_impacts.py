@@ -277,7 +277,7 @@ def test_rod_slides_into_the_singular_point_and_the_integrator_says_so(summaries
     _, rows = summaries("painleve-rod")
     rod = painleve_rods.ROD
     angle = rod.singular_angles[0]
-    for spin in painleve_rods.APPROACHES[: painleve_rod.QUICK.approaches]:
+    for spin in painleve_rods.APPROACHES[: painleve_rod.PainleveRod.QUICK.approaches]:
         name = f"into the singular point from {spin} rad/s: "
         assert rows[f"{name}angle"].ours == pytest.approx(angle, abs=1e-9)
         assert rows[f"{name}spin"].ours == pytest.approx(float(rod.lift_off_spin(angle)), abs=1e-3)

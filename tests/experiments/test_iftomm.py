@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from nonsmooth import experiments, scenes
-from nonsmooth.experiments.base import Comparison, Summary
 from nonsmooth.experiments.mechanisms import references
 from nonsmooth.experiments.mechanisms.setting import energies, in_words
+from nonsmooth.experiments.summary import Comparison, Summary
 from nonsmooth.model import quaternions
 from nonsmooth.model.system import System
 from nonsmooth.stepping import simulate

@@ -89,7 +89,7 @@ def test_run_writes_tables_figures_and_summary(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(experiment, "CASES", tuple(short))
     monkeypatch.setattr(experiment, "REST", 0.2)
     calls: list[tuple[int, int, str]] = []
-    summary = experiment.run(tmp_path, True, lambda *call: calls.append(call))
+    summary = experiment.MazharDynamics().run(tmp_path, True, lambda *call: calls.append(call))
     assert [done for done, _, _ in calls] == sorted(done for done, _, _ in calls)
     assert calls[-1][0] == calls[-1][1] == 44
     names = {path.name for path in summary.files}

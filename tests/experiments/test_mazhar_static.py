@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from nonsmooth.experiments.mazhar import scaling, static
 from nonsmooth.experiments.mazhar import settled_spheres as spheres
 from nonsmooth.experiments.shared.granular import Effort
+from nonsmooth.experiments.shared.resume import Store
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.equations_of_motion import EquationsOfMotion
 from nonsmooth.solvers.fixed_point import FixedPoint
@@ -40,16 +41,20 @@ def heap() -> spheres.Settled:
 def test_a_data_set_is_computed_once(
     tmp_path: Path, heap: spheres.Settled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = spheres.settled(RECIPE, tmp_path, silent)
+    store = Store(tmp_path)
+    first = spheres.settled(RECIPE, store, silent)
     np.testing.assert_array_equal(first.position, heap.position)
-    other = spheres.settled(dataclasses.replace(RECIPE, duration=0.2), tmp_path, silent)
+    other = spheres.settled(dataclasses.replace(RECIPE, duration=0.2), store, silent)
     assert not np.array_equal(other.position, first.position)  # another recipe is not mistaken for it
-    spheres.settled(RECIPE, tmp_path, silent)
+    spheres.settled(RECIPE, store, silent)
     monkeypatch.setattr(spheres, "settle", None)
-    again = spheres.settled(RECIPE, tmp_path, silent)
+    again = spheres.settled(RECIPE, store, silent)
     for field in dataclasses.fields(spheres.Settled):
         np.testing.assert_array_equal(getattr(again, field.name), getattr(first, field.name))
-    assert [path.name for path in tmp_path.iterdir()] == ["settled_thoroughly.npz"]
+    with monkeypatch.context() as heavier:
+        heavier.setattr(spheres, "MASS", 2.0)
+        with pytest.raises(TypeError):  # other spheres are settled, which this test has switched off
+            spheres.settled(RECIPE, store, silent)
 
 
 def test_an_interrupted_run_keeps_whole_data_sets(tmp_path: Path) -> None:
@@ -58,8 +63,9 @@ def test_an_interrupted_run_keeps_whole_data_sets(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        static.run_setup(tmp_path, TINY, interrupt)
-    assert [path.name for path in tmp_path.iterdir()] == ["settled_thoroughly.npz"]
+        static.MazharStatic().run_setup(tmp_path, TINY, interrupt)
+    assert len(list(tmp_path.glob("kept/settled_thoroughly-*.npz"))) == 1
+    assert not list(tmp_path.glob("kept/settled_poorly-*.npz"))
 
 
 def test_the_next_problem_is_that_of_the_settled_state(heap: spheres.Settled) -> None:
@@ -138,11 +144,13 @@ def test_iterations_to_a_target() -> None:
 
 def test_static_experiment_runs_and_goes_on(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
-    summary = static.run_setup(tmp_path, TINY, lambda done, total, _: seen.append((done, total)))
+    summary = static.MazharStatic().run_setup(
+        tmp_path, TINY, lambda done, total, _: seen.append((done, total))
+    )
     assert all(path.exists() for path in summary.files)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert seen[-1][0] == seen[-1][1]
-    again = static.run_setup(tmp_path, TINY, silent)
+    again = static.MazharStatic().run_setup(tmp_path, TINY, silent)
     assert [row.ours for row in again.comparisons] == [row.ours for row in summary.comparisons]
     table = list(csv.DictReader((tmp_path / "table1.csv").read_text(encoding="utf-8").splitlines()))
     assert [(row["data_set"], row["source"]) for row in table] == [
@@ -170,10 +178,10 @@ def test_fitted_exponent() -> None:
 
 def test_scaling_runs_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     part = dataclasses.replace(QUICKLY, sizes=QUICKLY.sizes[:2])
-    scaling.run_setup(tmp_path, part, silent)
+    scaling.MazharScaling().run_setup(tmp_path, part, silent)
     first = (tmp_path / "times.csv").read_text(encoding="utf-8").splitlines()
     assert len(first) == 1 + 4
-    summary = scaling.run_setup(tmp_path, QUICKLY, silent)
+    summary = scaling.MazharScaling().run_setup(tmp_path, QUICKLY, silent)
     whole = (tmp_path / "times.csv").read_text(encoding="utf-8").splitlines()
     assert whole[: len(first)] == first  # nothing was measured twice
     assert len(whole) == 1 + 6
@@ -183,7 +191,7 @@ def test_scaling_runs_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert max(float(row["residual"]) for row in rows) <= 1e-6
     monkeypatch.setattr(spheres, "settle", lambda *_: pytest.fail("settled again"))
     monkeypatch.setattr(scaling, "_warm_up", lambda _: None)
-    scaling.run_setup(tmp_path, QUICKLY, silent)
+    scaling.MazharScaling().run_setup(tmp_path, QUICKLY, silent)
     assert (tmp_path / "times.csv").read_text(encoding="utf-8").splitlines() == whole
 
 
@@ -197,7 +205,7 @@ def test_a_solver_that_gives_up_is_marked_and_not_tried_beyond(tmp_path: Path) -
     problem = spheres.settle(setup.recipe(12), silent).next_problem(scaling.STEP)
     late = scaling.measure(problem, 12, 0.0, methods[2], dataclasses.replace(setup, time_limit=1e-6))
     assert late.status == "time limit"
-    scaling.run_setup(tmp_path, setup, silent)
+    scaling.MazharScaling().run_setup(tmp_path, setup, silent)
     rows = list(csv.DictReader((tmp_path / "times.csv").read_text(encoding="utf-8").splitlines()))
     assert [(row["spheres"], row["method"], row["status"]) for row in rows] == [
         ("9", "in time", "solved"), ("9", "refuses", "too large"), ("9", "never", "solved"),

@@ -9,12 +9,12 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.text import Text
 
-from nonsmooth.experiments.base import Comparison
 from nonsmooth.experiments.report.page import report_templates
 from nonsmooth.experiments.report.typography import number, percent, typeset
 from nonsmooth.experiments.report.verdicts import judge_row
 from nonsmooth.experiments.shared.notation import for_figures
-from nonsmooth.experiments.shared.output import WIDEST, legend_below, new_axes, new_figure, save_figure
+from nonsmooth.experiments.shared.plots import WIDEST, legend_below, new_axes, new_figure, save_figure
+from nonsmooth.experiments.summary import exact_row
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_numbers_have_minus_signs_and_powers_of_ten() -> None:
 
 
 def test_tables_leave_out_empty_columns_and_name_every_cell() -> None:
-    row = judge_row(Comparison.with_closed_form("v_x", 1.0, 0.5, "m/s", "a note"))
+    row = judge_row(exact_row("v_x", 1.0, 0.5, "m/s", "a note"))
     table = report_templates().get_template("numbers.html.j2").module.all_numbers([row])
     assert "data-head='paper'" not in table  # the paper prints none of them
     for head in ("quantity", "reference", "ours", "unit", "apart", "verdict"):

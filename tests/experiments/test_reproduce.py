@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 from PIL import Image
 from rich.console import Console
@@ -20,10 +21,10 @@ from typer.testing import Result
 
 import nonsmooth
 from helpers import command_line
-from nonsmooth._support.progress import Progress
 from nonsmooth._support.words import duration
 from nonsmooth.cli.terminal.overall_bar import TimeLeft, overall_bar
-from nonsmooth.experiments import REGISTRY, Comparison, Experiment, Summary
+from nonsmooth.experiments import REGISTRY, Experiment
+from nonsmooth.experiments.base import Data, Figures, Rows, Table, Work
 from nonsmooth.experiments.report import (
     PAPERS,
     Claim,
@@ -35,16 +36,19 @@ from nonsmooth.experiments.report import (
     State,
     Verdict,
     judge_entry,
+    judge_source,
     write_report,
 )
-from nonsmooth.experiments.report.expected import expected_seconds
 from nonsmooth.experiments.report.machine import this_machine
 from nonsmooth.experiments.report.parts import slug
 from nonsmooth.experiments.report.pictures import WIDEST, embed
 from nonsmooth.experiments.report.runs import BEGUN, MARKER
 from nonsmooth.experiments.report.verdicts import half_last_decimal, judge_claim, judge_row
+from nonsmooth.experiments.summary import Comparison, Quantity, exact_row, paper_row
 
 ENTRIES = [(paper, entry) for paper in PAPERS.values() for entry in paper.entries]
+
+ERROR, SPEED = Quantity("error, {} spheres"), Quantity("speed of {}")
 
 # ---- the catalogue ------------------------------------------------------------------------------------
 
@@ -94,6 +98,16 @@ def assert_catalogue_fits(run: Reproduction) -> None:
                 assert judged.outcome.complete, f"{place}: {judged.outcome.error}"
                 assert not judged.absent, f"{place}: {judged.absent}"
                 assert all(claim.verdict is not Verdict.NOT_FOUND for claim in judged.claims), place
+
+
+def test_an_entry_that_names_what_is_not_reported_is_found() -> None:
+    outcome = Outcome(fake("a"), State.DONE, (Comparison("speed of it", None, 1.0, "m/s"),), ("a.png",))
+    for row, absent in ((SPEED, ()), (SPEED("it"), ()), (SPEED("that"), ("speed of that",))):
+        assert judge_source(Source("a", rows=(row,)), outcome).absent == absent
+    assert judge_source(Source("a", rows=(ERROR,)), outcome).absent == ("error, … spheres",)
+    assert judge_source(Source("a", ("b.png",)), outcome).absent == ("b.png",)
+    claim = judge_source(Source("a", claims=(Claim("Slow.", ERROR, most=1.0),)), outcome).claims[0]
+    assert claim.verdict is Verdict.NOT_FOUND
 
 
 def test_catalogue_fits_a_real_quick_run(tmp_path: Path) -> None:
@@ -150,7 +164,7 @@ def test_numbers_that_cannot_be_judged() -> None:
     assert judge_row(Comparison("x", None, 1.0, "m")).verdict is Verdict.NO_NUMBER
     assert judge_row(Comparison("x", 5.0, 1.0, "m"), in_kind=True).verdict is Verdict.IN_KIND
     # A closed form is judged also where the paper's numbers are not
-    closed = Comparison.with_closed_form("x", 5.0, 1.0, "m")
+    closed = exact_row("x", 5.0, 1.0, "m")
     assert judge_row(closed, in_kind=True).verdict is Verdict.DIFFERS
 
 
@@ -181,15 +195,28 @@ def test_half_of_the_last_decimal() -> None:
     assert half_last_decimal(8.33e22) == 0.0
 
 
+def test_quantities_name_rows_and_find_them() -> None:
+    rate = Quantity("rate of {what} (in kind), h = {step:g} s")
+    assert rate(what="it", step=0.5) == "rate of it (in kind), h = 0.5 s"
+    assert rate.finds("rate of it (in kind), h = 0.5 s")
+    assert not rate.finds("rate of it (in kind), h = 0.5 s, again")
+    assert str(rate) == f"{rate}" == "rate of … (in kind), h = … s"
+    of_it = rate.of(what="it")
+    assert of_it(step=0.25) == "rate of it (in kind), h = 0.25 s"
+    assert of_it.finds("rate of it (in kind), h = 1 s")
+    assert not of_it.finds("rate of that (in kind), h = 1 s")
+    plain = Quantity("least eigenvalue")
+    assert plain.finds("least eigenvalue")
+    assert not plain.finds("least eigenvalue of G")
+
+
 def test_statements_are_tested_on_all_they_name() -> None:
-    rows = [
-        Comparison(f"error, {size} spheres", None, value, "") for size, value in ((10, 200.0), (30, 90.0))
-    ]
-    holds = judge_claim(Claim("large", "error, * spheres", least=50.0), rows)
+    rows = [Comparison(ERROR(size), None, value, "") for size, value in ((10, 200.0), (30, 90.0))]
+    holds = judge_claim(Claim("large", ERROR, least=50.0), rows)
     assert holds.verdict is Verdict.AGREES
     assert holds.values == (200.0, 90.0)
-    assert judge_claim(Claim("larger", "error, * spheres", least=100.0), rows).verdict is Verdict.DIFFERS
-    grows = Claim("grows", "error, 30 spheres", over="error, 10 spheres", least=1.0)
+    assert judge_claim(Claim("larger", ERROR, least=100.0), rows).verdict is Verdict.DIFFERS
+    grows = Claim("grows", ERROR(30), over=ERROR(10), least=1.0)
     assert judge_claim(grows, rows).values == (0.45,)
     assert judge_claim(grows, rows).verdict is Verdict.DIFFERS
     assert judge_claim(Claim("nothing", "speed", least=1.0), rows).verdict is Verdict.NOT_FOUND
@@ -199,14 +226,14 @@ def entry_with(
     rows: list[Comparison], in_kind: tuple[str, ...] = (), claims: tuple[Claim, ...] = ()
 ) -> Verdict:
     outcome = Outcome(fake("a"), State.DONE, tuple(rows), ("a.png",))
-    source = Source("a", ("a.png",), ("*",), in_kind, "why" if in_kind else "", claims)
+    source = Source("a", ("a.png",), (ANY,), in_kind, "why" if in_kind else "", claims)
     return judge_entry(Entry("Fig. 1", "It.", (source,)), {"a": outcome}).verdict
 
 
 def test_a_figure_gets_the_worst_of_its_verdicts() -> None:
     agrees, close = Comparison("a", 1.0, 1.0, ""), Comparison("b", 1.0, 1.05, "")
     differs, plain = Comparison("c", 1.0, 2.0, ""), Comparison("d", None, 2.0, "")
-    checked = Comparison.with_closed_form("e", 1.0, 1.0, "")
+    checked = exact_row("e", 1.0, 1.0, "")
     assert entry_with([plain]) is Verdict.DRAWN
     assert entry_with([plain, checked]) is Verdict.CHECKED
     assert entry_with([checked, agrees]) is Verdict.AGREES
@@ -237,25 +264,43 @@ class Diary:
         self.lines.append(f"end {outcome.experiment.name}: {outcome.state}")
 
 
-def fake(name: str, action: Callable[[], None] = lambda: None, failures: tuple[str, ...] = ()) -> Experiment:
+class Fake(Experiment[bool, bool]):
     """An experiment that is through at once; `action` may raise in the middle of it."""
 
-    def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-        progress(0, 2, "drawing")
-        Image.new("RGB", (40, 20), "#0072B2").save(folder / f"{name}.png")
-        (folder / "data of it.csv").write_text("x\n1\n", encoding="utf-8")
-        action()
-        progress(1, 2, "writing")
-        rows = (
-            Comparison.with_paper("speed <of> light & sound", 2.0, 2.001, "m/s", "a note"),
-            Comparison.with_closed_form("angle", 1.0, 1.05, "rad"),
-            Comparison("time", 100.0, 1.0, "s"),
-            Comparison("size", None, 60.0 if quick else 1000.0, ""),
-        )
-        files = (folder / f"{name}.png", folder / "data of it.csv")
-        return Summary(name, "Nobody 2000", rows, files, failures).write(folder)
+    paper, seconds = "Nobody 2000", (1.0, 2.0)
+    QUICK, FULL = True, False
 
-    return Experiment(name, f"what {name} does", "Nobody 2000", run)
+    def __init__(self, name: str, action: Callable[[], None], said: tuple[str, ...]) -> None:
+        self.name, self.summary = name, f"what {name} does"
+        self.action, self.said = action, said
+
+    def measure(self, setup: bool, work: Work) -> bool:
+        work.expect(1)
+        work.begin("measuring")
+        self.action()
+        return setup
+
+    def data(self, found: bool) -> Data:
+        return {"data of it.csv": Table(("x",), [(1,)])}
+
+    def figures(self, found: bool) -> Figures:
+        return {self.name: np.full((20, 40, 3), 114, dtype=np.uint8)}
+
+    def compare(self, found: bool) -> Rows:
+        yield paper_row("speed <of> light & sound", 2.0, 2.001, "m/s", "a note")
+        yield exact_row("angle", 1.0, 1.05, "rad")
+        yield Comparison("time", 100.0, 1.0, "s")
+        yield Comparison("size", None, 60.0 if found else 1000.0, "")
+
+    def failures(self, found: bool) -> tuple[str, ...]:
+        return self.said
+
+
+def fake(name: str, action: Callable[[], None] = lambda: None, failures: tuple[str, ...] = ()) -> Fake:
+    return Fake(name, action, failures)
+
+
+ANY = Quantity("{}")
 
 
 def paper_of(*names: str) -> Paper:
@@ -263,7 +308,7 @@ def paper_of(*names: str) -> Paper:
         Source(
             name,
             (f"{name}.png",),
-            ("*",),
+            (ANY,),
             ("time",),
             "Their machine.",
             (Claim("Large.", "size", least=50.0),),
@@ -310,23 +355,26 @@ def test_what_is_complete_is_not_run_again(tmp_path: Path) -> None:
     experiments = [fake("first"), fake("second")]
     diary = Diary()
     Reproduction(experiments, tmp_path, quick=True).run(diary)
-    assert diary.lines[:4] == ["begin first", "0/2 drawing", "1/2 writing", "end first: done"]
+    assert diary.lines[:5] == [
+        "begin first", "0/2 measuring", "1/2 data and figures", "2/2 done", "end first: done"
+    ]  # fmt: skip
     again, silent = Reproduction(experiments, tmp_path, quick=True), Diary()
     assert [outcome.state for outcome in again.outcomes.values()] == [State.KEPT, State.KEPT]
-    assert again.outcomes["first"].rows[0] == Comparison.with_paper(
+    assert again.outcomes["first"].rows[0] == paper_row(
         "speed <of> light & sound", 2.0, 2.001, "m/s", "a note"
     )
     again.run(silent)
     assert silent.lines == []
     fresh = Reproduction(experiments, tmp_path, quick=True, fresh=True)
     assert len(fresh.left) == 2
-    assert expected_seconds(fresh) == [fresh.earlier_seconds(name) for name in ("first", "second")]
+    assert fresh.expected_seconds == [fresh.earlier_seconds(name) for name in ("first", "second")]
+    assert Reproduction(experiments, tmp_path, quick=False).expected_seconds == [2.0, 2.0]
 
 
 @pytest.mark.parametrize("change", ["nothing", "fresh", "form", "version", "unknown"])
 def test_unfinished_work_is_used_in_the_same_form_and_version_only(tmp_path: Path, change: str) -> None:
     folder = tmp_path / "first"
-    long = dataclasses.replace(fake("first", raising(KeyboardInterrupt())), keeps=("kept/*.npz",))
+    long = fake("first", raising(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         Reproduction([long], tmp_path, quick=True).run(Diary())
     work = folder / "kept" / "a.npz"
@@ -345,10 +393,11 @@ def test_unfinished_work_is_used_in_the_same_form_and_version_only(tmp_path: Pat
 def test_uncertainty_is_kept_with_the_results(tmp_path: Path) -> None:
     row = Comparison("order", None, 0.9, "", reference=1.0, uncertainty=0.2)
 
-    def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-        return Summary("fit", "Nobody 2000", (row,), ()).write(folder)
+    class Fit(Fake):
+        def compare(self, found: bool) -> Rows:
+            return (row,)
 
-    found = Reproduction([Experiment("fit", "a fit", "Nobody 2000", run)], tmp_path, quick=True)
+    found = Reproduction([Fit("fit", lambda: None, ())], tmp_path, quick=True)
     found.run(Diary())
     assert found.outcomes["fit"].rows == (row,)
 

@@ -70,7 +70,12 @@ def failing(missed: int, wrong: int, moved: float) -> Standing:
     certificate = type(run.certificate).of(run.steps, 1e-8)
     building = Building("stack", "stack", ns.scenes.box_stack, 0.01, 1e-8)
     return Standing(
-        building, run.system, dataclasses.replace(run, certificate=certificate), np.array([moved]), 0.0
+        building,
+        run.system,
+        dataclasses.replace(run, certificate=certificate),
+        np.array([moved]),
+        0.0,
+        np.zeros((1, 1, 3), dtype=np.uint8),
     )
 
 

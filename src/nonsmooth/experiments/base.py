@@ -1,100 +1,66 @@
-"""What an experiment is, and the summary that it hands back: the paper's values beside ours."""
+"""What an experiment is: a setup, what is measured with it, and the figures, data and table it gives."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.shared.output import write_json, write_text
+from nonsmooth._support.arrays import Pixels
+from nonsmooth._support.progress import Pieces, Progress
+from nonsmooth.experiments.shared.output import prepare_folder, write_csv, write_json, write_text
+from nonsmooth.experiments.shared.plots import save_figure, save_pixels
+from nonsmooth.experiments.shared.resume import Store
+from nonsmooth.experiments.summary import Comparison, Summary
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-@dataclass(frozen=True)
-class Comparison:
-    """One row of a summary: a quantity as the paper prints it and as we find it."""
-
-    quantity: str
-    paper: float | None
-    """The paper's value; None where the paper prints none."""
-    ours: float
-    """Our value; NaN where it was not found."""
-    unit: str
-    """Unit of both values; empty for plain numbers."""
-    error_or_note: str = ""
-    """How far the two are apart, or what ours was checked against and what there is to know."""
-    reference: float | None = None
-    """A value that ours should have and that the paper does not print: by hand or by other means."""
-    uncertainty: float | None = None
-    """Half the width of the 95 % interval of ours where it was fitted to scattered values, in its unit."""
-
-    @classmethod
-    def with_paper(cls, quantity: str, paper: float, ours: float, unit: str, note: str = "") -> Comparison:
-        """Compare with a value that the paper prints, by number or by formula."""
-        return cls(quantity, paper, ours, unit, _joined(f"error {abs(ours - paper):.2g}", note))
-
-    @classmethod
-    def with_closed_form(
-        cls, quantity: str, value: float, ours: float, unit: str, note: str = ""
-    ) -> Comparison:
-        """Compare with a value that was worked out by hand and that the paper does not print."""
-        error = f"closed form {value:.6g}, error {abs(ours - value):.2g}"
-        return cls(quantity, None, ours, unit, _joined(error, note), value)
-
-    @classmethod
-    def with_reference(
-        cls, quantity: str, value: float, ours: float, unit: str, source: str, note: str = ""
-    ) -> Comparison:
-        """Compare with a value that was computed independently of this package; `source` says how."""
-        error = f"{source} {value:.9g}, error {abs(ours - value):.2g}"
-        return cls(quantity, None, ours, unit, _joined(error, note), value)
+SetupT = TypeVar("SetupT")
+FoundT = TypeVar("FoundT")
 
 
-@dataclass(frozen=True)
-class Summary:
-    """What an experiment found, and the files that it wrote, all in one folder."""
+class Table(NamedTuple):
+    """A table for a CSV file."""
 
-    experiment: str
-    paper: str
-    comparisons: tuple[Comparison, ...]
-    files: tuple[Path, ...]
-    failures: tuple[str, ...] = ()
-    """What had to hold and does not, a sentence each; the command then ends with exit code 2."""
-
-    def markdown(self) -> str:
-        """The summary as a Markdown page with one table."""
-        lines = [f"# {self.experiment}", "", f"{self.paper}.", ""]
-        lines += ["| quantity | paper | ours | unit | error or note |", "| --- | --- | --- | --- | --- |"]
-        for row in self.comparisons:
-            printed = "" if row.paper is None else f"{row.paper:.6g}"
-            cells = (row.quantity, printed, f"{row.ours:.6g}", row.unit, row.error_or_note)
-            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-        if self.failures:
-            lines += ["", "Failed:", "", *(f"- {sentence}" for sentence in self.failures)]
-        lines += ["", "Files:", "", *(f"- [{path.name}]({path.name})" for path in self.files), ""]
-        pictures = [path for path in self.files if path.suffix == ".png"]
-        lines += [f"![{path.stem}]({path.name})\n" for path in pictures]
-        return "\n".join(lines)
-
-    def write(self, folder: Path) -> Summary:
-        """Write summary.md and summary.json, and return the summary that lists them as well."""
-        named = (folder / "summary.md", folder / "summary.json")
-        complete = dataclasses.replace(self, files=self.files + named)
-        write_text(named[0], complete.markdown())
-        content = dataclasses.asdict(complete) | {"files": [path.name for path in complete.files]}
-        for row in content["comparisons"]:
-            for name in ("ours", "reference", "uncertainty"):
-                if row[name] is not None and not math.isfinite(row[name]):
-                    row[name] = None  # JSON has no NaN
-        write_json(named[1], content)
-        return complete
+    header: Sequence[str]
+    rows: Iterable[Sequence[object]]
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """An experiment of a paper that can be run by name."""
+Figures = Mapping[str, "Figure | Pixels"]
+"""Figures, or pixels (height, width, 3), by the names of their PNG files without ending."""
+Data = Mapping[str, Any]
+"""By the name of the file: a `Table` for .csv, what JSON can hold for .json, else text."""
+Rows = Iterable[Comparison]
+
+
+class Work(Pieces):
+    """The work of one run: counts its pieces for the progress bar, and keeps what is done."""
+
+    def __init__(self, progress: Progress, store: Store) -> None:
+        super().__init__(progress, 0)
+        self.store = store
+
+    def expect(self, pieces: int) -> None:
+        """Tell how many pieces `measure` will begin, before the first of them."""
+        self.total = pieces + 1  # data and figures are one more
+
+    def each(self, pieces: int, what: str) -> Progress:
+        """Report work of many steps in some pieces."""
+        begun = 0
+
+        def report(done: int, steps: int, _: str = "") -> None:
+            nonlocal begun
+            while begun * steps < done * pieces and begun < pieces:
+                self.begin(f"{what}, {done / steps:.0%}")
+                begun += 1
+
+        return report
+
+
+class Experiment(ABC, Generic[SetupT, FoundT]):
+    """An experiment of a paper, or one of ours, that can be run by its name."""
 
     name: str
     """The name in the registry and on the command line."""
@@ -102,14 +68,68 @@ class Experiment:
     """One line for lists."""
     paper: str
     """Which paper and which of its figures."""
-    run: Callable[[Path, bool, Progress], Summary]
-    """Called as run(folder, quick, progress): writes figures, data and summary into the folder.
+    seconds: tuple[float, float] = (15.0, 60.0)
+    """About how long the quick and the full form take on one core: for the bar, where only ratios matter."""
+    belongs_to: str = ""
+    """Name of the paper in the report on whose subject it is, if it stands beside none of its figures."""
+    QUICK: SetupT
+    FULL: SetupT
+    forgets: bool = True
+    """Whether work that was kept is of no use any more when the experiment is through."""
 
-    `quick` takes coarser grids; the numbers that are compared with the paper stay the same kind.
-    """
-    keeps: tuple[str, ...] = ()
-    """Patterns of files in the folder from which a run that was interrupted goes on."""
+    def setup(self, quick: bool) -> SetupT:
+        """How much is computed; what is compared with the paper stays the same kind in the quick form."""
+        return self.QUICK if quick else self.FULL
+
+    @abstractmethod
+    def measure(self, setup: SetupT, work: Work) -> FoundT:
+        """Compute all that the rest needs. Call `work.expect` first, then `work.begin` for every piece."""
+
+    def figures(self, found: FoundT) -> Figures:
+        """Draw."""
+        return {}
+
+    def data(self, found: FoundT) -> Data:
+        """The numbers behind the figures."""
+        return {}
+
+    @abstractmethod
+    def compare(self, found: FoundT) -> Rows:
+        """Set the paper's values, closed forms and references beside ours."""
+
+    def failures(self, found: FoundT) -> Iterable[str]:
+        """What had to hold and does not, a sentence each."""
+        return ()
+
+    def run(self, folder: Path, quick: bool, progress: Progress) -> Summary:
+        """Run it: figures, data and summary go into the folder; what was kept there is not done again."""
+        return self.run_setup(folder, self.setup(quick), progress)
+
+    def run_setup(self, folder: Path, setup: SetupT, progress: Progress) -> Summary:
+        """Run it with a setup of your own."""
+        work = Work(progress, Store(prepare_folder(folder)))
+        found = self.measure(setup, work)
+        work.begin("data and figures")
+        files = [_write(folder / name, content) for name, content in self.data(found).items()]
+        files += [_draw(folder / f"{name}.png", figure) for name, figure in self.figures(found).items()]
+        rows, failures = tuple(self.compare(found)), tuple(self.failures(found))
+        summary = Summary(self.name, self.paper, rows, tuple(files), failures).write(folder)
+        if self.forgets:
+            work.store.forget()
+        work.finish()
+        return summary
 
 
-def _joined(first: str, second: str) -> str:
-    return f"{first}; {second}" if second else first
+AnyExperiment = Experiment[Any, Any]
+
+
+def _write(path: Path, content: Any) -> Path:
+    if isinstance(content, Table):
+        return write_csv(path, *content)
+    return write_json(path, content) if path.suffix == ".json" else write_text(path, content)
+
+
+def _draw(path: Path, figure: Figure | Pixels) -> Path:
+    from matplotlib.figure import Figure
+
+    return save_figure(figure, path) if isinstance(figure, Figure) else save_pixels(figure, path)

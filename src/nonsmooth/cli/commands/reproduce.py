@@ -53,7 +53,6 @@ def reproduce(
     from nonsmooth.cli.terminal.overall_bar import overall_bar
     from nonsmooth.experiments import REGISTRY
     from nonsmooth.experiments.report import PAPERS, Reproduction, write_report
-    from nonsmooth.experiments.report.expected import expected_seconds
 
     for name in paper or []:
         if name not in PAPERS:
@@ -69,7 +68,7 @@ def reproduce(
         ERR.print(f"{kept} of {len(run.experiments)} experiments were complete before.")
     interrupted = False
     try:
-        with compile_notice(), overall_bar(expected_seconds(run)) as bar:
+        with compile_notice(), overall_bar(run.expected_seconds) as bar:
             run.run(_Watch(bar))
     except KeyboardInterrupt:
         interrupted = True

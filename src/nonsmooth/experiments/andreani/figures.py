@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    LIGHT_GREY,
-    ORANGE,
-    legend_below,
-    new_axes,
-)
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +39,7 @@ def cost_of_inner_iterations(
     rates: Mapping[str, tuple[Sequence[int], Sequence[float]]], slope: float
 ) -> Figure:
     """Fig. 1: dimension of problem (2) against CPU time for each iteration of the quadratic's solver."""
-    figure, (ax,) = new_axes((6.4, 4.6))
+    figure, (ax,) = plots.new_axes((6.4, 4.6))
     for (label, (sizes, seconds)), look in zip(
         rates.items(), style(list(rates), len(rates)).values(), strict=True
     ):
@@ -61,7 +54,7 @@ def cost_of_inner_iterations(
     ax.set(
         title="bert_oc by box-trust-region", xlabel="dimension of problem (2)", ylabel="CPU time/ItQua in s"
     )
-    legend_below(figure, 3)
+    plots.legend_below(figure, 3)
     return figure
 
 
@@ -73,7 +66,7 @@ def growth(
     own: int,
 ) -> Figure:
     """Time to solve bert_oc against its number of steps; `failed` holds N and time of runs without answer."""
-    figure, (ax,) = new_axes((9.2, 5.8))
+    figure, (ax,) = plots.new_axes((9.2, 5.8))
     for label, look in style(list(times), own).items():
         sizes, seconds = times[label]
         exponent = exponents.get(label, np.nan)
@@ -92,7 +85,7 @@ def growth(
         xycoords=("axes fraction", "data"), textcoords="offset points", color=DARK_GREY,
     )  # fmt: skip
     ax.set(title="bert_oc, y(0) = (15, 5)", xlabel="steps N (5N variables)", ylabel="CPU time in s")
-    legend_below(figure, 3)
+    plots.legend_below(figure, 3)
     return figure
 
 
@@ -105,7 +98,7 @@ def profile(ratios: Floats) -> tuple[Floats, Floats]:
 
 def profiles(panels: Mapping[str, Mapping[str, Floats]], labels: Sequence[str], own: int) -> Figure:
     """Performance profiles of Dolan and Moré, two panels a row; `panels` holds each method's ratios."""
-    figure, axes = new_axes(
+    figure, axes = plots.new_axes(
         (10.0, 4.2 * ((len(panels) + 1) // 2) + 1.0), columns=2, rows=(len(panels) + 1) // 2
     )
     looks = style(labels, own)
@@ -120,5 +113,5 @@ def profiles(panels: Mapping[str, Mapping[str, Floats]], labels: Sequence[str], 
             title=title, xscale="log", xlim=(1.0, reach), ylim=(0.0, 1.03),
             xlabel="cost as a multiple τ of the best method's", ylabel="share of problems solved within τ",
         )  # fmt: skip
-    legend_below(figure, 5)
+    plots.legend_below(figure, 5)
     return figure

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nonsmooth.experiments.shared.output import BLUE, DARK_GREY, ORANGE, legend_below, new_axes
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +24,7 @@ _LAST_CLASS = 32
 
 def objectives(answers: Sequence[Answer], title: str) -> Figure:
     """Figs. 2 and 3: how many instances end with ⌊−log10 f*⌋, by the paper's stop and by ours."""
-    figure, (ax,) = new_axes((9.0, 4.2))
+    figure, (ax,) = plots.new_axes((9.0, 4.2))
     classes = np.arange(0, _LAST_CLASS + 1)
     for shift, label, colour, values in (
         (-0.2, "stopped as in the paper: below 1e-10", ORANGE, [a.objective_at_stop for a in answers]),
@@ -50,7 +51,7 @@ def objectives(answers: Sequence[Answer], title: str) -> Figure:
 
 def forces(instances: Sequence[Grasp], table: Mapping[tuple[str, str], Sequence[Answer]]) -> Figure:
     """Tangential forces of both contacts, divided by μ c_n: the disk of the cone and the square."""
-    figure, axes = new_axes((9.0, 5.2), columns=2)
+    figure, axes = plots.new_axes((9.0, 5.2), columns=2)
     circle = np.linspace(0.0, 2.0 * np.pi, 200)
     for contact, ax in enumerate(axes):
         ax.plot(np.cos(circle), np.sin(circle), color=BLUE, linewidth=1.0, label="edge of the cone")
@@ -69,5 +70,5 @@ def forces(instances: Sequence[Grasp], table: Mapping[tuple[str, str], Sequence[
             title=f"contact {contact + 1}, where it stays closed", xlabel=r"$c_t\,/\,(\mu\,c_n)$",
             ylabel=r"$c_o\,/\,(\mu\,c_n)$", xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), aspect="equal",
         )  # fmt: skip
-    legend_below(figure, 2)
+    plots.legend_below(figure, 2)
     return figure

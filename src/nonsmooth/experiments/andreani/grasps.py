@@ -12,13 +12,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Progress
 from nonsmooth.complementarity.base import Solver
 from nonsmooth.complementarity.certificate import certify
 from nonsmooth.complementarity.library.grasps import COUNT, Grasp, grasp_matrix, grasps
@@ -39,8 +38,8 @@ from nonsmooth.experiments.andreani.grasp_parts import (
     pinocchio_grasp,
     transitions,
 )
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv, write_json
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
+from nonsmooth.experiments.summary import Comparison, Quantity
 from nonsmooth.scenes import grasp as grasp_scene
 from nonsmooth.scenes.grasp import grasp_data
 from nonsmooth.solvers.solve import solve as solve_contacts
@@ -80,6 +79,11 @@ METHODS: dict[str, tuple[Solver, float]] = {
 }
 """Methods and where all variables start."""
 CONTACT_SOLVER = "contact solver"
+SOLVED = Quantity("solved, {family}, {method}")
+TABLE_2, TABLE_3 = Quantity("Table 2: {} time, {}"), Quantity("Table 3: mean {}, {}")
+AGAINST = Quantity("force against acceleration, {}, contact {}")
+OUTSIDE = Quantity("pyramid force outside the cone, contact {}")
+SAME_TRANSITION = Quantity("same transition with cone and pyramid, contact {}")
 COMPONENTS = ("n1", "n2", "t1", "t2", "o1", "o2")
 PAPER_METHOD, BEST_METHOD = "box-trust-region", "semismooth-newton"
 
@@ -167,131 +171,135 @@ def pyramid_point(grasp: Grasp, force: Floats) -> Floats:
     return np.concatenate([force[:2], from_corner, np.maximum(-grasp.acceleration(force)[2:], 0.0)])
 
 
-Table = dict[tuple[str, str], list[Answer]]
+Answers = dict[tuple[str, str], list[Answer]]
 """Answers by family and method."""
 
 
-def solve_all(instances: list[Grasp], report: Callable[[str], None]) -> Table:
+def solve_all(instances: list[Grasp], work: Work) -> Answers:
     """Solve every instance of every family by every method that can take it."""
-    table: Table = {}
+    table: Answers = {}
     for family in FAMILIES:
         for method, (solver, _) in METHODS.items():
             if solver.takes(FAMILIES[family][1](instances[0])):
-                report(f"{family}, {method}")
+                work.begin(f"{family}, {method}")
                 answer_of(instances[0], family, method)  # compiles what it needs
                 table[family, method] = [answer_of(grasp, family, method) for grasp in instances]
         if family != "sliding":
-            report(f"{family}, {CONTACT_SOLVER}")
+            work.begin(f"{family}, {CONTACT_SOLVER}")
             contact_answer_of(instances[0], family)
             table[family, CONTACT_SOLVER] = [contact_answer_of(grasp, family) for grasp in instances]
     return table
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    prepare_folder(folder)
-    instances = grasps(25 if quick else COUNT)
-    total, done = 18, 0
+class Found(NamedTuple):
+    """What the experiment computes."""
 
-    def report(what: str) -> None:
-        nonlocal done
-        progress(done, total, what)
-        done += 1
+    instances: list[Grasp]
+    answers: Answers
 
-    report("matrices of the robots")
-    rows = compare_matrices()
-    table = solve_all(instances, report)
-    report("figures")
-    files = [
-        _write_answers(folder / "answers.csv", table),
-        _write_methods(folder / "methods.csv", table),
-        _write_forces(folder / "forces.json", instances, table),
-        save_figure(
-            figures.objectives(
-                table["rolling", PAPER_METHOD],
-                "Coulomb's cone, mixed nonlinear problem (paper: 183 of 200 below 1e-10, most in class 10)",
-            ),
-            folder / "fig02_objective_cone.png",
-        ),
-        save_figure(
-            figures.objectives(
-                table["pyramid", PAPER_METHOD],
-                "pyramid, linear problem (paper: 194 of 200 below 1e-10, most in class 10)",
-            ),
-            folder / "fig03_objective_pyramid.png",
-        ),
-        save_figure(figures.forces(instances, table), folder / "forces.png"),
-    ]
-    rows += compare_success(table) + compare_effort(table)
-    rows += compare_forces(instances, table) + compare_with_contact_solver(table)
-    progress(total, total, "done")
-    return Summary(ANDREANI_GRASPS.name, ANDREANI_GRASPS.paper, tuple(rows), tuple(files)).write(folder)
+
+class AndreaniGrasps(Experiment[int, Found]):
+    """Set up by the number of instances."""
+
+    name = "andreani-grasps"
+    summary = "two SCARA robots and a cube: 3 × 200 contact problems, cone and pyramid, by six methods"
+    paper = (
+        "Andreani, Friedlander, Mello and Santos, multi-rigid-body contact problems, §4.2, Figs. 2 and 3, "
+        "Tables 2 and 3"
+    )
+    seconds = (5.0, 40.0)
+    FULL = COUNT
+    QUICK = 25
+
+    def measure(self, setup: int, work: Work) -> Found:
+        """Solve all families by all methods."""
+        instances = grasps(setup)
+        work.expect(16)
+        return Found(instances, solve_all(instances, work))
+
+    def data(self, found: Found) -> Data:
+        """Answers, methods, and forces."""
+        return {
+            "answers.csv": _answers_table(found.answers),
+            "methods.csv": _methods_table(found.answers),
+            "forces.json": _forces(*found),
+        }
+
+    def figures(self, found: Found) -> Figures:
+        """Objectives of the cone and of the pyramid, and forces."""
+        cone, pyramid = (found.answers[family, PAPER_METHOD] for family in ("rolling", "pyramid"))
+        what = "Coulomb's cone, mixed nonlinear problem (paper: 183 of 200 below 1e-10, most in class 10)"
+        other = "pyramid, linear problem (paper: 194 of 200 below 1e-10, most in class 10)"
+        return {
+            "fig02_objective_cone": figures.objectives(cone, what),
+            "fig03_objective_pyramid": figures.objectives(pyramid, other),
+            "forces": figures.forces(*found),
+        }
+
+    def compare(self, found: Found) -> Rows:
+        """Matrices, success, effort, forces, and the package's contact solvers."""
+        yield from compare_matrices()
+        yield from compare_success(found.answers)
+        yield from compare_effort(found.answers)
+        yield from compare_forces(*found)
+        yield from compare_with_contact_solver(found.answers)
 
 
 # ---- the paper's values beside ours --------------------------------------------------------------------
 
 
-def compare_matrices() -> list[Comparison]:
+def compare_matrices() -> Rows:
     """A from the joint-space inertia, from our own model with joints, and from Pinocchio."""
     closed = grasp_matrix()
     own = float(np.abs(grasp_data(grasp_scene())[0] - closed).max())
-    rows = [Comparison("A of our own model, largest difference to the closed form", None, own, "1/kg")]
+    yield Comparison("A of our own model, largest difference to the closed form", None, own, "1/kg")
     if find_spec("pinocchio") is not None:
         matrix = pinocchio_grasp().operator.matrix().toarray()
         order = np.arange(6).reshape(2, 3).T.ravel()
         theirs = float(np.abs(matrix[np.ix_(order, order)] - closed).max())
-        rows.append(
-            Comparison(
-                "A of a URDF by Pinocchio, largest difference to the closed form", None, theirs, "1/kg"
-            )
-        )
-    return rows
+        yield Comparison(
+            "A of a URDF by Pinocchio, largest difference to the closed form", None, theirs, "1/kg"
+        )  # fmt: skip
 
 
-def compare_success(table: Table) -> list[Comparison]:
+def compare_success(table: Answers) -> Rows:
     """How many instances are solved, by the paper's objective and by the certificate."""
-    rows = []
     for (family, method), answers in table.items():
         solved, count = sum(answer.solved for answer in answers), len(answers)
         small = sum(answer.objective < SOLVED_OBJECTIVE for answer in answers)
         worst = max(answer.residual for answer in answers)
-        rows.append(
-            Comparison(
-                f"solved, {family}, {method}",
-                100.0 * PAPER_SOLVED[family] / 200 if method == PAPER_METHOD else None,
-                100.0 * solved / count,
-                "%",
-                f"{solved} of {count} to a natural residual of {TOLERANCE:g}, {small} with an objective "
-                f"below {SOLVED_OBJECTIVE:g}; largest residual {worst:.1e}",
-            )
-        )
-    return rows
+        yield Comparison(
+            SOLVED(family=family, method=method),
+            100.0 * PAPER_SOLVED[family] / 200 if method == PAPER_METHOD else None,
+            100.0 * solved / count,
+            "%",
+            f"{solved} of {count} to a natural residual of {TOLERANCE:g}, {small} with an objective "
+            f"below {SOLVED_OBJECTIVE:g}; largest residual {worst:.1e}",
+        )  # fmt: skip
 
 
-def compare_effort(table: Table) -> list[Comparison]:
+def compare_effort(table: Answers) -> Rows:
     """Tables 2 and 3: the paper's method, stopped by the certificate, which is stricter than the paper's."""
-    rows = []
     for family, printed in PAPER_TIMES.items():
         times = [answer.time for answer in table[family, PAPER_METHOD]]
         ours = (min(times), sum(times) / len(times), max(times))
         for name, paper, value in zip(("least", "mean", "largest"), printed, ours, strict=True):
-            rows.append(Comparison(f"Table 2: {name} time, {family}", paper, value, "s", PAPER_METHOD))
+            yield Comparison(TABLE_2(name, family), paper, value, "s", PAPER_METHOD)
     for family, counts in PAPER_EFFORT.items():
         means = np.mean([answer.effort for answer in table[family, PAPER_METHOD]], axis=0)
         for name, paper, value in zip(("ItBox", "FE", "ItQua", "MVP"), counts, means.tolist(), strict=True):
-            rows.append(Comparison(f"Table 3: mean {name}, {family}", paper, value, "", PAPER_METHOD))
+            yield Comparison(TABLE_3(name, family), paper, value, "", PAPER_METHOD)
     for (family, method), answers in table.items():
         if method != PAPER_METHOD:
             times = [answer.time for answer in answers]
             note = f"least {min(times):.2g} s, largest {max(times):.2g} s"
             mean = sum(times) / len(times)
-            rows.append(Comparison(f"mean time, {family}, {method}", None, mean, "s", note))
-    return rows
+            yield Comparison(f"mean time, {family}, {method}", None, mean, "s", note)
 
 
-def compare_forces(instances: list[Grasp], table: Table) -> list[Comparison]:
+def compare_forces(instances: list[Grasp], table: Answers) -> Rows:
     """Collinearity of force and acceleration, forces outside the cone, and transitions."""
-    rows, count = [], len(instances)
+    count = len(instances)
     what: dict[str, list[NDArray[np.str_]]] = {}
     for family, (*printed, of) in PAPER_OPPOSED.items():
         answers = table[family, BEST_METHOD]
@@ -301,63 +309,52 @@ def compare_forces(instances: list[Grasp], table: Table) -> list[Comparison]:
         for contact, paper in enumerate(printed):
             sliding = angles[np.array([kinds[contact] == "slide" for kinds in what[family]]), contact]
             fine = int((sliding <= OPPOSED).sum())
-            rows.append(
-                Comparison(
-                    f"force against acceleration, {family}, contact {contact + 1}",
-                    100.0 * paper / of,
-                    100.0 * fine / max(len(sliding), 1),
-                    "%",
-                    f"of the {len(sliding)} contacts that begin to slide, {fine} within {OPPOSED:g}°, mean "
-                    f"angle {sliding.mean():.2g}°; the paper counts {paper} of all {of}, rolling ones too",
-                )
-            )
+            yield Comparison(
+                AGAINST(family, contact + 1),
+                100.0 * paper / of,
+                100.0 * fine / max(len(sliding), 1),
+                "%",
+                f"of the {len(sliding)} contacts that begin to slide, {fine} within {OPPOSED:g}°, mean "
+                f"angle {sliding.mean():.2g}°; the paper counts {paper} of all {of}, rolling ones too",
+            )  # fmt: skip
     for contact, outside in enumerate(PAPER_OUTSIDE):
         found = sum(
             bool(outside_cone(answer.force, grasp.friction)[contact])
             for grasp, answer in zip(instances, table["pyramid", BEST_METHOD], strict=True)
         )
-        rows.append(
-            Comparison(
-                f"pyramid force outside the cone, contact {contact + 1}", 100.0 * outside / 200,
-                100.0 * found / count, "%", f"{found} of {count}; the paper's friction is not printed",
-            )
+        yield Comparison(
+            OUTSIDE(contact + 1), 100.0 * outside / 200,
+            100.0 * found / count, "%", f"{found} of {count}; the paper's friction is not printed",
         )  # fmt: skip
     for contact, agreement in enumerate(PAPER_SAME_TRANSITION):
         pairs = list(zip(what["rolling"], what["pyramid"], strict=True))
         same = sum(bool(a[contact] == b[contact]) for a, b in pairs)
         kinds = {kind: sum(bool(a[contact] == kind) for a, _ in pairs) for kind in ("roll", "slide", "break")}
-        rows.append(
-            Comparison(
-                f"same transition with cone and pyramid, contact {contact + 1}", agreement,
-                100.0 * same / count, "%",
-                "with the cone: " + ", ".join(f"{n} {kind}" for kind, n in kinds.items()),
-            )
+        yield Comparison(
+            SAME_TRANSITION(contact + 1), agreement,
+            100.0 * same / count, "%",
+            "with the cone: " + ", ".join(f"{n} {kind}" for kind, n in kinds.items()),
         )  # fmt: skip
-    return rows
 
 
-def compare_with_contact_solver(table: Table) -> list[Comparison]:
+def compare_with_contact_solver(table: Answers) -> Rows:
     """Forces of the complementarity problems against those of the package's contact solvers."""
-    rows = []
     for family, method in ((f, m) for f in ("rolling", "pyramid") for m in (PAPER_METHOD, BEST_METHOD)):
         pairs = list(zip(table[family, method], table[family, CONTACT_SOLVER], strict=True))
         apart = np.array([np.abs(a.force - b.force).reshape(3, 2).max(axis=0) for a, b in pairs])
         closed = np.array([b.force[:2] > NEGLIGIBLE for _, b in pairs])
         for name, chosen in (("stay", closed), ("break", ~closed)):
-            rows.append(
-                Comparison(
-                    f"force of contacts that {name}, {family}: {method} against the contact solver", None,
-                    float(apart[chosen].max()), "N",
-                    f"largest of {chosen.sum()}; median {np.median(apart[chosen]):.1e} N",
-                )
+            yield Comparison(
+                f"force of contacts that {name}, {family}: {method} against the contact solver", None,
+                float(apart[chosen].max()), "N",
+                f"largest of {chosen.sum()}; median {np.median(apart[chosen]):.1e} N",
             )  # fmt: skip
-    return rows
 
 
 # ---- files ---------------------------------------------------------------------------------------------
 
 
-def _write_answers(path: Path, table: Table) -> Path:
+def _answers_table(table: Answers) -> Table:
     header = (
         "family", "method", "instance", "natural_residual", "objective", "objective_at_stop", "iterations",
         "evaluations", "inner_iterations", "products", "time_s", *(f"force_{name}_N" for name in COMPONENTS),
@@ -368,10 +365,10 @@ def _write_answers(path: Path, table: Table) -> Path:
         for answers in table.values()
         for a in answers
     ]  # fmt: skip
-    return write_csv(path, header, rows)
+    return Table(header, rows)
 
 
-def _write_methods(path: Path, table: Table) -> Path:
+def _methods_table(table: Answers) -> Table:
     header = (
         "family", "method", "instances", "solved", "objective_below_1e-10", "largest_residual",
         "mean_iterations", "mean_evaluations", "mean_inner_iterations", "mean_products", "mean_time_s",
@@ -384,11 +381,11 @@ def _write_methods(path: Path, table: Table) -> Path:
              sum(answer.objective < SOLVED_OBJECTIVE for answer in answers),
              max(answer.residual for answer in answers), *means.tolist())
         )  # fmt: skip
-    return write_csv(path, header, rows)
+    return Table(header, rows)
 
 
-def _write_forces(path: Path, instances: list[Grasp], table: Table) -> Path:
-    content = {
+def _forces(instances: list[Grasp], table: Answers) -> dict[str, Any]:
+    return {
         "A_per_kg": instances[0].matrix.tolist(),
         "friction": instances[0].friction,
         "order": list(COMPONENTS),
@@ -401,13 +398,3 @@ def _write_forces(path: Path, instances: list[Grasp], table: Table) -> Path:
             for k, grasp in enumerate(instances)
         ],
     }
-    return write_json(path, content)
-
-
-ANDREANI_GRASPS = Experiment(
-    "andreani-grasps",
-    "two SCARA robots and a cube: 3 × 200 contact problems, cone and pyramid, by six methods",
-    "Andreani, Friedlander, Mello and Santos, multi-rigid-body contact problems, §4.2, Figs. 2 and 3, "
-    "Tables 2 and 3",
-    run,
-)

@@ -16,11 +16,10 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nonsmooth._support.progress import Progress
 from nonsmooth.complementarity import BoxTrustRegion, Solver, Status
 from nonsmooth.complementarity.library import NAMED, optimal_control
 from nonsmooth.complementarity.library.harker import PROBLEMS as HARKER
@@ -37,16 +36,14 @@ from nonsmooth.complementarity.reformulation import Reformulation
 from nonsmooth.experiments.andreani import figures
 from nonsmooth.experiments.andreani import methods as shared
 from nonsmooth.experiments.andreani.methods import Outcome
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.shared.kept_outcomes import KEPT, kept_solve
-from nonsmooth.experiments.shared.kept_work import forget
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
+from nonsmooth.experiments.summary import Comparison, Quantity, exact_row, paper_row, reference_row
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PAPERS_METHOD = "box-trust-region"
-TABLE_1 = {
-    "scarfasum": (25.3, 29.8, 848.5, 956.0, 32.0),
-    "scarfanum": (26.3, 30.3, 700.0, 778.9, 30.3),
-}
+TABLE_1 = {"scarfasum": (25.3, 29.8, 848.5, 956.0, 32.0), "scarfanum": (26.3, 30.3, 700.0, 778.9, 30.3)}
 """The paper's averages for BOX-QUACAN: ItBox, FE, ItQua, MVP, CPU in s."""
 COLUMNS = ("ItBox", "FE", "ItQua", "MVP", "CPU")
 HARKER_SIZES = {1: (27, 46), 2: (27, 46), 3: (27, 46), 4: (72, 129)}
@@ -72,81 +69,109 @@ class Setup:
     """Steps N with which the paper's method is run in every family."""
 
 
-FULL = Setup(SIZES, 120.0, SIZES)
-QUICK = Setup(SIZES[:3], 1.0, (10, 30, 100))
+DIMENSION = "dimension of problem (2)"
+HARKER_DIMENSION = Quantity(f"harkmcp-{{model}}-example-{{example}}: {DIMENSION}")
+HARKER_OBJECTIVE = Quantity("harkmcp-{model}-example-{example}: objective")
+SCARF = Quantity("{problem}: {column}")
+"""A column is one of `COLUMNS` or `DIMENSION`."""
+CONTROL = Quantity("bert_oc N={}, {}: J")
+PAPERS_OBJECTIVE = Quantity(f"{PAPERS_METHOD}, y(0) = {{}}: objective")
+RATE = Quantity("Fig. 1: exponent of CPU/ItQua by dimension")
+CPU_TIME = Quantity("{}: CPU time, N = {}")
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    return run_setup(folder, QUICK if quick else FULL, progress)
+class Found(NamedTuple):
+    """What the experiment computes."""
+
+    setup: Setup
+    harker: list[Outcome]
+    scarf: dict[str, list[Outcome]]
+    families: dict[tuple[float, float], list[Outcome]]
+    growth: dict[str, list[Outcome]]
+    best: str
+    answers: list[Outcome]
 
 
-def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
-    """Run it in given sizes; solves that are in the folder already are not done again."""
-    prepare_folder(folder)
-    solvers = shared.methods()
-    total = 5 + len(solvers)
-    progress(0, total, "compiling kernels, where that was not done before")
-    shared.compile_kernels(solvers)
-    paper = solvers[PAPERS_METHOD]
-    progress(1, total, "Harker's models")
-    harker = [
-        _named(folder, problem.name, PAPERS_METHOD, paper, setup.limit)[0]
-        for problem in HARKER
-        if "example" in problem.name
-    ]
-    progress(2, total, "Scarf's equilibria")
-    scarf = {name: _named(folder, name, PAPERS_METHOD, paper, setup.limit) for name in TABLE_1}
-    progress(3, total, "Fig. 1, four families")
-    families = {
-        family: _over_sizes(folder, family, PAPERS_METHOD, paper, setup.family_sizes, setup.limit)
-        for family in FAMILIES
-    }
-    growth: dict[str, list[Outcome]] = {}
-    for done, (label, solver) in enumerate(solvers.items()):
-        progress(4 + done, total, f"optimal control by {label}")
-        known = families.get(FAMILIES[0]) if label == PAPERS_METHOD else None
-        growth[label] = known or _over_sizes(folder, FAMILIES[0], label, solver, setup.sizes, setup.limit)
-    best = _fastest(growth)
-    answers = [
-        outcome
-        for family in FAMILIES[1:]
-        for outcome in _over_sizes(folder, family, best, solvers[best], setup.sizes, setup.limit)
-    ]
-    answers = [*growth[best], *answers]
-    progress(total - 1, total, "data and figures")
-    everything = [*harker, *scarf["scarfasum"], *scarf["scarfanum"]]
-    everything += [outcome for found in families.values() for outcome in found]
-    everything += [outcome for label, found in growth.items() if label != PAPERS_METHOD for outcome in found]
-    files = [
-        write_csv(folder / "runs.csv", shared.HEADER, [shared.row(outcome) for outcome in everything]),
-        _draw_rates(folder / "fig01_cost_of_inner_iterations.png", families),
-        _draw_growth(folder / "growth.png", growth, setup.limit),
-    ]
-    rows = [
-        *_compare_harker(harker), *_compare_scarf(scarf), *_compare_control(answers, best),
-        *_compare_growth(growth, families, best, setup),
-    ]  # fmt: skip
-    summary = Summary(ANDREANI_MCPLIB.name, ANDREANI_MCPLIB.paper, tuple(rows), tuple(files)).write(folder)
-    forget(folder)
-    progress(total, total, "done")
-    return summary
+class AndreaniMcplib(Experiment[Setup, Found]):
+    """Harker's, Scarf's and Bertsekas' problems."""
+
+    name = "andreani-mcplib"
+    summary = "complementarity problems of MCPLIB: Harker, Scarf, optimal control up to 70,000 variables"
+    paper = "Andreani, Friedlander, Mello and Santos §4.1, Table 1 and Fig. 1"
+    seconds = (10.0, 1000.0)
+    FULL = Setup(SIZES, 120.0, SIZES)
+    QUICK = Setup(SIZES[:3], 1.0, (10, 30, 100))
+
+    def measure(self, setup: Setup, work: Work) -> Found:
+        """Solve all cases; a solve that was kept is not done again."""
+        solvers = shared.methods()
+        work.expect(4 + len(solvers))
+        work.begin("compiling kernels, where that was not done before")
+        shared.compile_kernels(solvers)
+        paper = solvers[PAPERS_METHOD]
+        work.begin("Harker's models")
+        examples = [problem.name for problem in HARKER if "example" in problem.name]
+        harker = [_named(work, name, PAPERS_METHOD, paper, setup.limit)[0] for name in examples]
+        work.begin("Scarf's equilibria")
+        scarf = {name: _named(work, name, PAPERS_METHOD, paper, setup.limit) for name in TABLE_1}
+        work.begin("Fig. 1, four families")
+        families = {
+            family: _over_sizes(work, family, PAPERS_METHOD, paper, setup.family_sizes, setup.limit)
+            for family in FAMILIES
+        }
+        growth: dict[str, list[Outcome]] = {}
+        for label, solver in solvers.items():
+            work.begin(f"optimal control by {label}")
+            known = families.get(FAMILIES[0]) if label == PAPERS_METHOD else None
+            growth[label] = known or _over_sizes(work, FAMILIES[0], label, solver, setup.sizes, setup.limit)
+        best = _fastest(growth)
+        answers = [
+            outcome
+            for family in FAMILIES[1:]
+            for outcome in _over_sizes(work, family, best, solvers[best], setup.sizes, setup.limit)
+        ]
+        return Found(setup, harker, scarf, families, growth, best, [*growth[best], *answers])
+
+    def data(self, found: Found) -> Data:
+        """Every solve."""
+        everything = [*found.harker, *found.scarf["scarfasum"], *found.scarf["scarfanum"]]
+        everything += [outcome for runs in found.families.values() for outcome in runs]
+        for label, runs in found.growth.items():
+            everything += runs if label != PAPERS_METHOD else []
+        return {"runs.csv": Table(shared.HEADER, [shared.row(outcome) for outcome in everything])}
+
+    def figures(self, found: Found) -> Figures:
+        """Fig. 1, and the growth of every method's time."""
+        rates = {f"y(0) = ({a:g}, {b:g})": _rate_curve(runs) for (a, b), runs in found.families.items()}
+        return {
+            "fig01_cost_of_inner_iterations": figures.cost_of_inner_iterations(
+                rates, _rate_exponent(found.families)
+            ),
+            "growth": _growth(found.growth, found.setup.limit),
+        }
+
+    def compare(self, found: Found) -> Rows:
+        """The papers' numbers and PATH's beside ours."""
+        yield from _compare_harker(found.harker)
+        yield from _compare_scarf(found.scarf)
+        yield from _compare_control(found.answers, found.best)
+        yield from _compare_growth(found)
 
 
 # ---- runs ---------------------------------------------------------------------------------------------
 
 
-def _named(folder: Path, name: str, label: str, solver: Solver, limit: float) -> list[Outcome]:
+def _named(work: Work, name: str, label: str, solver: Solver, limit: float) -> list[Outcome]:
     """One method from every start of a named problem."""
     problem = NAMED[name].build()
     return [
-        kept_solve(folder, problem, start, solver, limit, (name, start_name, label))
+        shared.kept_solve(work.store, problem, start, solver, limit, (name, start_name, label))
         for start_name, start in NAMED[name].starts.items()
     ]
 
 
 def _over_sizes(
-    folder: Path, family: tuple[float, float], label: str, solver: Solver, sizes: Sequence[int], limit: float
+    work: Work, family: tuple[float, float], label: str, solver: Solver, sizes: Sequence[int], limit: float
 ) -> list[Outcome]:
     """One method on the optimal control problem in growing sizes, up to the first that it does not solve.
 
@@ -163,7 +188,9 @@ def _over_sizes(
         if isinstance(solver, BoxTrustRegion) and steps > PATIENT_STEPS:
             chosen = dataclasses.replace(solver, max_products=FEW_PRODUCTS)
         names = (f"bert_oc N={steps}", f"y0=({family[0]:g}, {family[1]:g})", label)
-        found.append(kept_solve(folder, problem, start_of_family(family, steps), chosen, limit, names))
+        found.append(
+            shared.kept_solve(work.store, problem, start_of_family(family, steps), chosen, limit, names)
+        )
         if not found[-1].solved and label != PAPERS_METHOD:
             break
     return found
@@ -203,17 +230,12 @@ def _rate_curve(outcomes: Sequence[Outcome]) -> tuple[list[int], list[float]]:
 # ---- figures ------------------------------------------------------------------------------------------
 
 
-def _draw_rates(path: Path, families: dict[tuple[float, float], list[Outcome]]) -> Path:
-    rates = {f"y(0) = ({a:g}, {b:g})": _rate_curve(found) for (a, b), found in families.items()}
-    return save_figure(figures.cost_of_inner_iterations(rates, _rate_exponent(families)), path)
-
-
 def _rate_exponent(families: dict[tuple[float, float], list[Outcome]]) -> float:
     known = [exponent(*_rate_curve(found)) for found in families.values()]
     return float(np.mean([slope for slope in known if math.isfinite(slope)] or [math.nan]))
 
 
-def _draw_growth(path: Path, growth: dict[str, list[Outcome]], limit: float) -> Path:
+def _growth(growth: dict[str, list[Outcome]], limit: float) -> Figure:
     times = {label: _curve(found) for label, found in growth.items() if found}
     failed = {}
     for label, found in growth.items():
@@ -222,36 +244,31 @@ def _draw_growth(path: Path, growth: dict[str, list[Outcome]], limit: float) -> 
             least = limit if first.status is Status.TIME_LIMIT else 0.0
             failed[label] = (first.size // 5, max(first.seconds, least))
     exponents = {label: exponent(*curve) for label, curve in times.items()}
-    return save_figure(figures.growth(times, failed, exponents, limit, shared.own(times)), path)
+    return figures.growth(times, failed, exponents, limit, shared.own(times))
 
 
 # ---- comparisons --------------------------------------------------------------------------------------
 
 
-def _compare_harker(outcomes: Sequence[Outcome]) -> list[Comparison]:
-    rows = []
+def _compare_harker(outcomes: Sequence[Outcome]) -> Rows:
     for outcome in outcomes:
         named = NAMED[outcome.problem]
         model, example = int(outcome.problem[8]), int(outcome.problem[-1])
         dimension = Reformulation(named.build()).size
-        rows.append(
-            Comparison.with_closed_form(
-                f"{outcome.problem}: dimension of problem (2)",
-                HARKER_SIZES[model][example - 1],
-                dimension,
-                "",
-                "the paper: between 27 and 129" + ("; stand-in arc costs" if example == 1 else ""),
-            )
-        )
+        yield exact_row(
+            HARKER_DIMENSION(model=model, example=example),
+            HARKER_SIZES[model][example - 1],
+            dimension,
+            "",
+            "the paper: between 27 and 129" + ("; stand-in arc costs" if example == 1 else ""),
+        )  # fmt: skip
         reference = "a convex program's" if example == 1 else "PATH's"
         away = f"y, d, p are {named.distance(outcome.point):.1g} from {reference}"
         note = f"{outcome.status}; the paper's is below {shared.SMALL_OBJECTIVE:g}; {away}"
-        rows.append(Comparison(f"{outcome.problem}: objective", None, outcome.objective, "", note))
-    return rows
+        yield Comparison(HARKER_OBJECTIVE(model=model, example=example), None, outcome.objective, "", note)
 
 
-def _compare_scarf(scarf: dict[str, list[Outcome]]) -> list[Comparison]:
-    rows = []
+def _compare_scarf(scarf: dict[str, list[Outcome]]) -> Rows:
     for name, outcomes in scarf.items():
         solved = [one for one in outcomes if one.solved]
         note = f"average over the {len(solved)} of {len(outcomes)} starts that were solved; starts are ours"
@@ -262,15 +279,13 @@ def _compare_scarf(scarf: dict[str, list[Outcome]]) -> list[Comparison]:
         means = np.mean(counts, axis=0) if counts else np.full(len(COLUMNS), np.nan)
         for column, paper, mean in zip(COLUMNS, TABLE_1[name], means.tolist(), strict=True):
             unit = "s" if column == "CPU" else ""
-            rows.append(Comparison(f"{name}: {column}", paper, mean, unit, note))
+            yield Comparison(SCARF(problem=name, column=column), paper, mean, unit, note)
         dimension = Reformulation(NAMED[name].build()).size
         expected = {"scarfasum": 30, "scarfanum": 28}[name]
-        rows.append(Comparison.with_paper(f"{name}: dimension of problem (2)", expected, dimension, ""))
-    return rows
+        yield paper_row(SCARF(problem=name, column=DIMENSION), expected, dimension, "")
 
 
-def _compare_control(answers: Sequence[Outcome], best: str) -> list[Comparison]:
-    rows = []
+def _compare_control(answers: Sequence[Outcome], best: str) -> Rows:
     for outcome in answers:
         steps = outcome.size // 5
         family = next(one for one in FAMILIES if f"y0=({one[0]:g}, {one[1]:g})" == outcome.start)
@@ -279,59 +294,37 @@ def _compare_control(answers: Sequence[Outcome], best: str) -> list[Comparison]:
         note = (
             f"{at_bound} controls at their bound, PATH {AT_BOUND[family][column]}; {best}, {outcome.status}"
         )
-        rows.append(
-            Comparison.with_reference(
-                f"{outcome.problem}, {outcome.start}: J",
-                OBJECTIVES[family][column],
-                objective(outcome.point),
-                "",
-                "PATH",
-                note,
-            )
-        )
-    return rows
+        yield reference_row(
+            CONTROL(steps, outcome.start),
+            OBJECTIVES[family][column],
+            objective(outcome.point),
+            "",
+            "PATH",
+            note,
+        )  # fmt: skip
 
 
-def _compare_growth(
-    growth: dict[str, list[Outcome]],
-    families: dict[tuple[float, float], list[Outcome]],
-    best: str,
-    setup: Setup,
-) -> list[Comparison]:
-    largest = max(setup.sizes)
-    rows = [Comparison("Fig. 1: exponent of CPU/ItQua by dimension", None, _rate_exponent(families), "")]
-    for (a, b), found in families.items():
-        last = found[-1]
+def _compare_growth(found: Found) -> Rows:
+    setup, largest = found.setup, max(found.setup.sizes)
+    yield Comparison(RATE, None, _rate_exponent(found.families), "")
+    for (a, b), runs in found.families.items():
+        last = runs[-1]
         note = f"N = {last.size // 5}: {last.status}; the paper's are 1e-13 to 1e-4"
-        rows.append(
-            Comparison(f"{PAPERS_METHOD}, y(0) = ({a:g}, {b:g}): objective", None, last.objective, "", note)
-        )
-    for label, found in growth.items():
-        sizes, seconds = _curve(found)
+        yield Comparison(PAPERS_OBJECTIVE(f"({a:g}, {b:g})"), None, last.objective, "", note)
+    for label, runs in found.growth.items():
+        sizes, seconds = _curve(runs)
         reached = f"largest N solved {sizes[-1]}" if sizes else "none solved"
-        first = next((one for one in found if not one.solved), None)
+        first = next((one for one in runs if not one.solved), None)
         if first is not None:
             reached += f"; at N = {first.size // 5}: {first.status} (limit {setup.limit:g} s)"
         elif label in DENSE and largest > DENSE_STEPS:
             reached += "; not tried beyond: its matrices are dense"
-        elif len(found) < len(setup.sizes) and label != PAPERS_METHOD:
-            reached += "; it does not take larger ones" if found else ": it does not take the problem"
-        rows.append(
-            Comparison(f"{label}: exponent of time by N", None, exponent(sizes, seconds), "", reached)
-        )
+        elif len(runs) < len(setup.sizes) and label != PAPERS_METHOD:
+            reached += "; it does not take larger ones" if runs else ": it does not take the problem"
+        yield Comparison(f"{label}: exponent of time by N", None, exponent(sizes, seconds), "", reached)
         paper = PAPERS_HOURS * 3600.0 if largest == SIZES[-1] else None
         if sizes and sizes[-1] == largest:
             note = (
                 "the paper's time is for its own method, its machine and its largest problem" if paper else ""
             )
-            rows.append(Comparison(f"{label}: CPU time, N = {largest}", paper, seconds[-1], "s", note))
-    return rows
-
-
-ANDREANI_MCPLIB = Experiment(
-    "andreani-mcplib",
-    "complementarity problems of MCPLIB: Harker, Scarf, optimal control up to 70,000 variables",
-    "Andreani, Friedlander, Mello and Santos §4.1, Table 1 and Fig. 1",
-    run,
-    keeps=(KEPT,),
-)
+            yield Comparison(CPU_TIME(label, largest), paper, seconds[-1], "s", note)

@@ -15,6 +15,7 @@ from nonsmooth.complementarity import MCP, REGISTRY, BoundedMinimiser, Solver, S
 from nonsmooth.complementarity.library import optimal_control
 from nonsmooth.complementarity.reformulation import Reformulation
 from nonsmooth.complementarity.solvers.bounded_minimiser import METHODS as MINIMISERS
+from nonsmooth.experiments.shared.resume import Store
 
 TOLERANCE = 1e-9
 """Natural residual at which a problem counts as solved."""
@@ -83,11 +84,7 @@ def objective_of(problem: MCP, point: Floats) -> float:
 
 
 def timed_solve(
-    problem: MCP,
-    start: Floats,
-    solver: Solver,
-    time_limit: float,
-    names: tuple[str, str, str],
+    problem: MCP, start: Floats, solver: Solver, time_limit: float, names: tuple[str, str, str]
 ) -> Outcome:
     """Solve once; `names` are those of the problem, the start and the method."""
     began = time.process_time()
@@ -99,6 +96,20 @@ def timed_solve(
         counted.iterations, counted.function_evaluations + counted.difference_evaluations,
         counted.jacobian_evaluations, counted.inner_iterations, counted.products, seconds, found.point,
     )  # fmt: skip
+
+
+def kept_solve(
+    store: Store, problem: MCP, start: Floats, solver: Solver, time_limit: float, names: tuple[str, str, str]
+) -> Outcome:
+    """Return `timed_solve(...)`, or what was kept of it."""
+
+    def compute() -> dict[str, object]:
+        found = timed_solve(problem, start, solver, time_limit, names)
+        return vars(found) | {"status": found.status.name}
+
+    identity = (*names, start, problem.value(start), solver, TOLERANCE, time_limit)
+    content = store.kept(f"solve {' '.join(names)}", identity, compute)
+    return Outcome(**content | {"status": Status[content["status"]]})
 
 
 def row(outcome: Outcome) -> tuple[object, ...]:

@@ -13,15 +13,13 @@ direction of slip is given.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Progress
 from nonsmooth.complementarity.library.grasps import COUNT, grasps
 from nonsmooth.experiments.andreani import pyramid_figures as figures
 from nonsmooth.experiments.andreani.grasp_parts import (
@@ -48,8 +46,8 @@ from nonsmooth.experiments.andreani.sliding_cube import (
     solved,
     worst_push,
 )
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
+from nonsmooth.experiments.summary import Comparison, Quantity, exact_row
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.base import Solver
 from nonsmooth.solvers.lemke import Lemke, lemke_unknowns
@@ -59,6 +57,7 @@ SIDES = (4, 8, 16, 32)
 POLYGONS = tuple(Polygon(sides, kind) for kind in (False, True) for sides in SIDES)
 REPEATS = 3
 """How often a solve is timed; the shortest time counts."""
+CUBE_DIRECTION = Quantity("cube: worst direction, {}")
 PUSHES = (1.2, 3.0, 30.0)
 """Pushing forces k, as multiples of the sliding friction."""
 
@@ -97,10 +96,10 @@ class GraspErrors:
     unknowns: int
 
 
-def grasp_errors(count: int, report: Callable[[str], None]) -> tuple[list[GraspErrors], Floats]:
+def grasp_errors(count: int, work: Work) -> tuple[list[GraspErrors], Floats]:
     """Solve instances with the cone and with every polygon; return the errors and the cone's times in s."""
     instances = grasps(count)
-    report("grasps, cone")
+    work.begin("grasps, cone")
     cone, cone_time = [], []
     for grasp in instances:
         problem, _ = contact_problem(grasp)
@@ -108,7 +107,7 @@ def grasp_errors(count: int, report: Callable[[str], None]) -> tuple[list[GraspE
         cone_time.append(shortest_time(problem, None))
     errors = []
     for polygon in POLYGONS:
-        report(f"grasps, {polygon}")
+        work.begin(f"grasps, {polygon}")
         angle, size, excess = np.full((3, count, 2), np.nan)
         same, (times, default_times, pivots) = np.zeros((count, 2), dtype=bool), np.empty((3, count))
         for i, grasp in enumerate(instances):
@@ -185,12 +184,12 @@ class Cost:
     pivots: float
 
 
-def cube_costs(report: Callable[[str], None]) -> dict[str, Cost]:
+def cube_costs(work: Work) -> dict[str, Cost]:
     """Push the cube in 24 directions with the cone and with inscribed polygons; costs by their names."""
     costs: dict[str, Cost] = {}
     for polygon in (None, *POLYGONS[: len(SIDES)]):
         name = "cone" if polygon is None else str(polygon)
-        report(f"cost, {name}")
+        work.begin(f"cost, {name}")
         times, default_times, counts, unknowns = [], [], [], 0
         for angle in np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False).tolist():
             force = 3.0 * FRICTION * GRAVITY * np.array([np.cos(angle), np.sin(angle)])
@@ -207,113 +206,128 @@ def cube_costs(report: Callable[[str], None]) -> dict[str, Cost]:
 # ---- the experiment ----------------------------------------------------------------------------------
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    prepare_folder(folder)
-    total, done = 2 * len(POLYGONS) + len(SIDES) + 5, 0
+class Setup(NamedTuple):
+    """How much is computed."""
 
-    def report(what: str) -> None:
-        nonlocal done
-        progress(done, total, what)
-        done += 1
-
-    grasped, cone_time = grasp_errors(15 if quick else COUNT, report)
-    cubes = []
-    for polygon in POLYGONS:
-        report(f"pushed cube, {polygon}")
-        cubes += [cube_errors(polygon, push, 12 if quick else 180) for push in PUSHES]
-    costs = cube_costs(report)
-    report("gliding cube")
-    gliding = {polygon: glide(polygon, glide_angle(polygon)) for polygon in POLYGONS[: len(SIDES)]}
-    cone_path = glide(None, START_ANGLE)
-    report("figures")
-    files = [
-        _write_grasps(folder / "grasps.csv", grasped),
-        _write_cubes(folder / "pushed_cube.csv", cubes),
-        save_figure(
-            figures.directions(cubes, grasped, angle_by_hand, worst_push), folder / "direction_error.png"
-        ),
-        save_figure(figures.costs(costs, grasped, cone_time), folder / "cost.png"),
-        save_figure(figures.paths(gliding, cone_path), folder / "gliding_cube.png"),
-    ]
-    rows = compare_cube(cubes) + compare_grasps(grasped) + compare_glide(gliding, cone_path)
-    rows += compare_costs(grasped, cone_time, costs)
-    progress(total, total, "done")
-    return Summary(ANDREANI_PYRAMID.name, ANDREANI_PYRAMID.paper, tuple(rows), tuple(files)).write(folder)
+    grasps: int
+    directions: int
+    """In which the cube is pushed."""
 
 
-def compare_cube(cubes: list[CubeErrors]) -> list[Comparison]:
+class Found(NamedTuple):
+    """What the experiment computes."""
+
+    grasped: list[GraspErrors]
+    cone_time: Floats
+    cubes: list[CubeErrors]
+    costs: dict[str, Cost]
+    gliding: dict[Polygon, Floats]
+    cone_path: Floats
+
+
+class AndreaniPyramid(Experiment[Setup, Found]):
+    """Polygons with 4 to 32 sides beside the cone."""
+
+    name = "andreani-pyramid"
+    summary = "Coulomb's cone against pyramids with 4 to 32 sides: errors of the force, and cost"
+    paper = (
+        "Andreani, Friedlander, Mello and Santos, multi-rigid-body contact problems, §4.2, "
+        "cone versus pyramid"
+    )
+    seconds = (10.0, 25.0)
+    FULL = Setup(COUNT, 180)
+    QUICK = Setup(15, 12)
+
+    def measure(self, setup: Setup, work: Work) -> Found:
+        """Solve grasps and cubes with the cone and with every polygon."""
+        work.expect(2 * len(POLYGONS) + len(SIDES) + 3)
+        grasped, cone_time = grasp_errors(setup.grasps, work)
+        cubes = []
+        for polygon in POLYGONS:
+            work.begin(f"pushed cube, {polygon}")
+            cubes += [cube_errors(polygon, push, setup.directions) for push in PUSHES]
+        costs = cube_costs(work)
+        work.begin("gliding cube")
+        gliding = {polygon: glide(polygon, glide_angle(polygon)) for polygon in POLYGONS[: len(SIDES)]}
+        return Found(grasped, cone_time, cubes, costs, gliding, glide(None, START_ANGLE))
+
+    def data(self, found: Found) -> Data:
+        """Errors of grasps and of pushed cubes."""
+        return {"grasps.csv": _grasps_table(found.grasped), "pushed_cube.csv": _cubes_table(found.cubes)}
+
+    def figures(self, found: Found) -> Figures:
+        """Directions, costs, and ways."""
+        return {
+            "direction_error": figures.directions(found.cubes, found.grasped, angle_by_hand, worst_push),
+            "cost": figures.costs(found.costs, found.grasped, found.cone_time),
+            "gliding_cube": figures.paths(found.gliding, found.cone_path),
+        }
+
+    def compare(self, found: Found) -> Rows:
+        """Both cubes and the grasps beside closed forms, and costs."""
+        yield from compare_cube(found.cubes)
+        yield from compare_grasps(found.grasped)
+        yield from compare_glide(found.gliding, found.cone_path)
+        yield from compare_costs(found.grasped, found.cone_time, found.costs)
+
+
+def compare_cube(cubes: list[CubeErrors]) -> Rows:
     """The pushed cube against the closed form."""
-    rows = []
     for part in cubes:
         worst, name = float(part.angle.max()), f"{part.polygon}, k = {part.push:g}"
         note = f"magnitude off by {100 * part.size.min():+.1f} to {100 * part.size.max():+.1f} %"
         hand = float(np.degrees(worst_push(part.polygon, part.push)[1]))
-        rows.append(Comparison.with_closed_form(f"cube: worst direction, {name}", hand, worst, "°", note))
+        yield exact_row(CUBE_DIRECTION(name), hand, worst, "°", note)
     apart = max(float(part.by_hand.max()) for part in cubes)
-    rows.append(
-        Comparison(
-            "cube: friction, largest difference to the closed form", None, apart, "N",
-            f"{sum(len(part.direction) for part in cubes)} problems",
-        )
+    yield Comparison(
+        "cube: friction, largest difference to the closed form", None, apart, "N",
+        f"{sum(len(part.direction) for part in cubes)} problems",
     )  # fmt: skip
-    return rows
 
 
-def compare_grasps(grasped: list[GraspErrors]) -> list[Comparison]:
+def compare_grasps(grasped: list[GraspErrors]) -> Rows:
     """Directions, sizes, forces outside the cone and transitions on the grasps."""
-    rows = []
     for part in grasped:
         sliding = part.angle[np.isfinite(part.angle)]
         outside = int((part.excess > NEGLIGIBLE).sum())
-        rows += [
-            Comparison(
-                f"grasps: worst direction, {part.polygon}", None, float(sliding.max()), "°",
-                f"mean {sliding.mean():.2f}° over {len(sliding)} contacts that slide",
-            ),
-            Comparison(
-                f"grasps: largest error of a force, {part.polygon}", None,
-                100.0 * float(np.nanmax(part.size)), "%",
-                f"mean {100.0 * np.nanmean(part.size):.2f} % over closed contacts",
-            ),
-            Comparison(
-                f"grasps: same transition, {part.polygon}", None, 100.0 * float(part.same.mean()), "%",
-                f"{outside} of {part.same.size} forces outside the cone, by "
-                f"{100.0 * max(float(np.nanmax(part.excess)), 0.0):.1f} % at most",
-            ),
-        ]  # fmt: skip
-    return rows
+        yield Comparison(
+            f"grasps: worst direction, {part.polygon}", None, float(sliding.max()), "°",
+            f"mean {sliding.mean():.2f}° over {len(sliding)} contacts that slide",
+        )  # fmt: skip
+        yield Comparison(
+            f"grasps: largest error of a force, {part.polygon}", None,
+            100.0 * float(np.nanmax(part.size)), "%",
+            f"mean {100.0 * np.nanmean(part.size):.2f} % over closed contacts",
+        )  # fmt: skip
+        yield Comparison(
+            f"grasps: same transition, {part.polygon}", None, 100.0 * float(part.same.mean()), "%",
+            f"{outside} of {part.same.size} forces outside the cone, by "
+            f"{100.0 * max(float(np.nanmax(part.excess)), 0.0):.1f} % at most",
+        )  # fmt: skip
 
 
-def compare_glide(gliding: dict[Polygon, Floats], cone_path: Floats) -> list[Comparison]:
+def compare_glide(gliding: dict[Polygon, Floats], cone_path: Floats) -> Rows:
     """Where the gliding cube comes to rest."""
     rest = rest_by_hand(None, START_ANGLE)
     apart = float(np.linalg.norm(cone_path[-1] - rest))
     way = float(np.linalg.norm(rest))
     note = f"{apart:.1e} m from there; steps of {STEP:g} s"
-    rows = [
-        Comparison.with_closed_form(
-            "gliding cube: way, cone", way, float(np.linalg.norm(cone_path[-1])), "m", note
-        )
-    ]
+    yield exact_row("gliding cube: way, cone", way, float(np.linalg.norm(cone_path[-1])), "m", note)
     for polygon, path in gliding.items():
         hand = rest_by_hand(polygon, glide_angle(polygon))
         straight = np.array([np.cos(glide_angle(polygon)), np.sin(glide_angle(polygon))])
         wrong = angle_between(path[-1], straight)
         longer = 100.0 * float(np.linalg.norm(path[-1]) / way - 1.0)
-        rows.append(
-            Comparison.with_closed_form(
-                f"gliding cube: way, {polygon}", float(np.linalg.norm(hand)), float(np.linalg.norm(path[-1])),
-                "m", f"{longer:+.1f} % against the cone, {wrong:.2f}° off",
-            )
+        yield exact_row(
+            f"gliding cube: way, {polygon}", float(np.linalg.norm(hand)), float(np.linalg.norm(path[-1])),
+            "m", f"{longer:+.1f} % against the cone, {wrong:.2f}° off",
         )  # fmt: skip
-    return rows
 
 
-def compare_costs(grasped: list[GraspErrors], cone_time: Floats, costs: dict[str, Cost]) -> list[Comparison]:
+def compare_costs(grasped: list[GraspErrors], cone_time: Floats, costs: dict[str, Cost]) -> Rows:
     """Time, unknowns and pivots."""
     cone = {"grasps": float(np.median(cone_time)), "pushed cube": costs["cone"].default_time}
-    rows = [
+    yield from [
         Comparison(f"{what}: median time, cone", None, 1e6 * seconds, "µs", "default solver")
         for what, seconds in cone.items()
     ]
@@ -325,17 +339,14 @@ def compare_costs(grasped: list[GraspErrors], cone_time: Floats, costs: dict[str
         if name != "cone"
     ]
     for what, name, default_time, lemke_time, unknowns, pivots in found:
-        rows.append(
-            Comparison(
-                f"{what}: median time, {name}", None, 1e6 * default_time, "µs",
-                f"default solver, {default_time / cone[what]:.1f} times the cone's; Lemke: "
-                f"{1e6 * lemke_time:.0f} µs, {unknowns} unknowns, {pivots:.1f} pivots",
-            )
+        yield Comparison(
+            f"{what}: median time, {name}", None, 1e6 * default_time, "µs",
+            f"default solver, {default_time / cone[what]:.1f} times the cone's; Lemke: "
+            f"{1e6 * lemke_time:.0f} µs, {unknowns} unknowns, {pivots:.1f} pivots",
         )  # fmt: skip
-    return rows
 
 
-def _write_grasps(path: Path, grasped: list[GraspErrors]) -> Path:
+def _grasps_table(grasped: list[GraspErrors]) -> Table:
     header = (
         "polygon", "sides", "instance", "contact", "direction_error_deg", "force_error", "outside_cone",
         "same_transition", "lemke_time_s", "default_time_s", "pivots", "unknowns",
@@ -351,10 +362,10 @@ def _write_grasps(path: Path, grasped: list[GraspErrors]) -> Path:
         for i in range(len(part.time))
         for c in range(2)
     ]  # fmt: skip
-    return write_csv(path, header, rows)
+    return Table(header, rows)
 
 
-def _write_cubes(path: Path, cubes: list[CubeErrors]) -> Path:
+def _cubes_table(cubes: list[CubeErrors]) -> Table:
     header = ("polygon", "sides", "push_by_friction", "direction_rad", "direction_error_deg", "size_error")
     rows = [
         (
@@ -366,16 +377,8 @@ def _write_cubes(path: Path, cubes: list[CubeErrors]) -> Path:
         for part in cubes
         for values in zip(part.direction.tolist(), part.angle.tolist(), part.size.tolist(), strict=True)
     ]
-    return write_csv(path, header, rows)
+    return Table(header, rows)
 
 
 def _cell(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
-
-
-ANDREANI_PYRAMID = Experiment(
-    "andreani-pyramid",
-    "Coulomb's cone against pyramids with 4 to 32 sides: errors of the force, and cost",
-    "Andreani, Friedlander, Mello and Santos, multi-rigid-body contact problems, §4.2, cone versus pyramid",
-    run,
-)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth.experiments.shared.output import BLUE, DARK_GREY, GREEN, ORANGE, RED, legend_below, new_axes
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, ORANGE, RED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +31,7 @@ def directions(
 
     The push is k times the sliding friction.
     """
-    figure, (left, right) = new_axes((12.0, 6.0), columns=2)
+    figure, (left, right) = plots.new_axes((12.0, 6.0), columns=2)
     push, fine = max(part.push for part in cubes), np.linspace(0.0, 0.5 * np.pi, 18_001)
     for part in cubes:
         if part.push == push and not part.polygon.circumscribed:
@@ -73,13 +74,13 @@ def directions(
     )  # fmt: skip
     right.set_xticks(sides, [str(m) for m in sides])
     right.minorticks_off()
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
 def costs(cube: Mapping[str, Cost], grasped: Sequence[GraspErrors], cone_time: Floats) -> Figure:
     """Time, unknowns and pivots against the number of sides, inscribed polygons."""
-    figure, (left, right) = new_axes((10.0, 4.6), columns=2)
+    figure, (left, right) = plots.new_axes((10.0, 4.6), columns=2)
     parts = {part.polygon.sides: part for part in grasped if not part.polygon.circumscribed}
     sides = sorted(parts)
     cubes = [cube[f"inscribed {m}-gon"] for m in sides]
@@ -115,13 +116,13 @@ def costs(cube: Mapping[str, Cost], grasped: Sequence[GraspErrors], cone_time: F
     for ax in (left, right):
         ax.set_xticks(sides, [str(m) for m in sides])
         ax.minorticks_off()
-    legend_below(figure, 3)
+    plots.legend_below(figure, 3)
     return figure
 
 
 def paths(gliding: Mapping[Polygon, Floats], cone: Floats) -> Figure:
     """Paths of a gliding cube from above, each turned so that it starts along the x axis."""
-    figure, (ax,) = new_axes((9.0, 3.6))
+    figure, (ax,) = plots.new_axes((9.0, 3.6))
     for polygon, path in gliding.items():
         ax.plot(*_turned(path).T, color=_COLOURS[polygon.sides], label=f"{polygon.sides} sides, inscribed")
         ax.plot(*_turned(path)[-1], "o", color=_COLOURS[polygon.sides], markersize=5)

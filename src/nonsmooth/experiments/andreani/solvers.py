@@ -10,19 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Progress
 from nonsmooth.complementarity import REGISTRY
 from nonsmooth.complementarity.library import NAMED
 from nonsmooth.experiments.andreani import figures
 from nonsmooth.experiments.andreani import methods as shared
 from nonsmooth.experiments.andreani.methods import Outcome
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv, write_text
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
+from nonsmooth.experiments.summary import Comparison
 
 FASTEST = 1e-4
 """CPU time in s below which times count as this: shorter ones are the noise of the clock."""
@@ -44,46 +43,102 @@ class Case:
     start: str
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`. `quick`: one start each, and few libraries' methods."""
-    prepare_folder(folder)
-    limit, starts = (1.0, 1) if quick else (2.0, None)
-    solvers = shared.methods()
-    if quick:
-        solvers = {label: one for label, one in solvers.items() if label in (*REGISTRY, *QUICK_LIBRARIES)}
-    cases = [Case(name, start) for name, named in NAMED.items() for start in list(named.starts)[:starts]]
-    total = len(NAMED) + 2
-    progress(0, total, "compiling kernels, where that was not done before")
-    shared.compile_kernels(solvers)
-    outcomes: dict[tuple[str, Case], Outcome] = {}
-    linear = set()
-    for done, (name, named) in enumerate(NAMED.items()):
-        progress(1 + done, total, name)
-        problem = named.build()
-        if problem.matrix is not None:
-            linear.add(name)
-        for case in cases:
-            if case.problem != name:
-                continue
-            for label, solver in solvers.items():
-                if solver.takes(problem) and problem.size <= _largest(label):
-                    names = (name, case.start, label)
-                    outcomes[label, case] = shared.timed_solve(
-                        problem, named.starts[case.start], solver, limit, names
-                    )
-    progress(total - 1, total, "tables and figures")
-    labels = list(solvers)
-    files = [
-        write_csv(folder / "solvers.csv", (*shared.HEADER, "distance"), map(_row, outcomes.values())),
-        write_text(folder / "solvers.md", table(labels, cases, outcomes, limit)),
-        save_figure(
-            figures.profiles(_panels(labels, cases, outcomes, linear), labels, shared.own(labels)),
-            folder / "profiles.png",
-        ),
-    ]
-    progress(total, total, "done")
-    rows = compare(labels, cases, outcomes, linear)
-    return Summary(ANDREANI_SOLVERS.name, ANDREANI_SOLVERS.paper, tuple(rows), tuple(files)).write(folder)
+class Setup(NamedTuple):
+    """How much is computed."""
+
+    limit: float
+    """s for a solve."""
+    starts: int | None
+    """The first so many of each problem; None: all."""
+    few_libraries: bool
+    """Whether `QUICK_LIBRARIES` are the only methods of libraries."""
+
+
+class Found(NamedTuple):
+    """What the experiment computes."""
+
+    labels: list[str]
+    cases: list[Case]
+    outcomes: dict[tuple[str, Case], Outcome]
+    linear: set[str]
+    limit: float
+
+
+class AndreaniSolvers(Experiment[Setup, Found]):
+    """Set up by the time limit, the starts, and the libraries."""
+
+    name = "andreani-solvers"
+    summary = "every complementarity solver over every named problem and start, with performance profiles"
+    paper = "Andreani, Friedlander, Mello and Santos §4, and the problems of MCPLIB"
+    belongs_to = "andreani"
+    seconds = (25.0, 350.0)
+    FULL = Setup(2.0, None, few_libraries=False)
+    QUICK = Setup(1.0, 1, few_libraries=True)
+
+    def measure(self, setup: Setup, work: Work) -> Found:
+        """Solve every problem from its starts by every method that takes it."""
+        solvers = shared.methods()
+        if setup.few_libraries:
+            solvers = {label: one for label, one in solvers.items() if label in (*REGISTRY, *QUICK_LIBRARIES)}
+        cases = [
+            Case(name, start) for name, named in NAMED.items() for start in list(named.starts)[: setup.starts]
+        ]
+        work.expect(len(NAMED) + 1)
+        work.begin("compiling kernels, where that was not done before")
+        shared.compile_kernels(solvers)
+        outcomes: dict[tuple[str, Case], Outcome] = {}
+        linear = set()
+        for name, named in NAMED.items():
+            work.begin(name)
+            problem = named.build()
+            if problem.matrix is not None:
+                linear.add(name)
+            for case in cases:
+                if case.problem != name:
+                    continue
+                for label, solver in solvers.items():
+                    if solver.takes(problem) and problem.size <= _largest(label):
+                        start, names = named.starts[case.start], (name, case.start, label)
+                        outcomes[label, case] = shared.timed_solve(problem, start, solver, setup.limit, names)
+        return Found(list(solvers), cases, outcomes, linear, setup.limit)
+
+    def data(self, found: Found) -> Data:
+        """Every solve, and a table to read."""
+        labels, cases, outcomes, _, limit = found
+        return {
+            "solvers.csv": Table((*shared.HEADER, "distance"), map(_row, outcomes.values())),
+            "solvers.md": table(labels, cases, outcomes, limit),
+        }
+
+    def figures(self, found: Found) -> Figures:
+        """Performance profiles."""
+        labels, cases, outcomes, linear, _ = found
+        panels = _panels(labels, cases, outcomes, linear)
+        return {"profiles": figures.profiles(panels, labels, shared.own(labels))}
+
+    def compare(self, found: Found) -> Rows:
+        """How many cases each method takes and solves, and how many of its answers miss every reference."""
+        labels, cases, outcomes, *_ = found
+        by_time = ratios(labels, cases, outcomes, _seconds)
+        for label in labels:
+            taken = [outcomes[label, case] for case in cases if (label, case) in outcomes]
+            solved = [outcome for outcome in taken if outcome.solved]
+            finite = by_time[label][np.isfinite(by_time[label])]
+            typical = f"{np.median(finite):.3g} times the fastest's time in the median" if len(finite) else ""
+            yield Comparison(
+                f"{label}: solved", None, len(solved), "", f"of {len(taken)} that it takes; {typical}"
+            )  # fmt: skip
+            astray = [
+                outcome
+                for outcome in solved
+                if NAMED[outcome.problem].references
+                and not NAMED[outcome.problem].agrees(outcome.point, AGREES)
+            ]
+            note = "; ".join(f"{one.problem} from {one.start}" for one in astray)
+            yield Comparison(f"{label}: solved, but not a reference answer", None, len(astray), "", note)
+        unsolved = [case for case in cases if not any(_solved(outcomes, label, case) for label in labels)]
+        note = "; ".join(f"{case.problem} from {case.start}" for case in unsolved)
+        yield Comparison("cases that no method solves", None, len(unsolved), "", note)
 
 
 def _largest(label: str) -> float:
@@ -172,38 +227,3 @@ def _panels(
             counted, straight, outcomes, _evaluations
         ),
     }
-
-
-def compare(
-    labels: Sequence[str], cases: Sequence[Case], outcomes: dict[tuple[str, Case], Outcome], linear: set[str]
-) -> list[Comparison]:
-    """How many cases each method takes and solves, and how many of its answers miss every reference."""
-    by_time = ratios(labels, cases, outcomes, _seconds)
-    rows = []
-    for label in labels:
-        taken = [outcomes[label, case] for case in cases if (label, case) in outcomes]
-        solved = [outcome for outcome in taken if outcome.solved]
-        finite = by_time[label][np.isfinite(by_time[label])]
-        typical = f"{np.median(finite):.3g} times the fastest's time in the median" if len(finite) else ""
-        rows.append(
-            Comparison(f"{label}: solved", None, len(solved), "", f"of {len(taken)} that it takes; {typical}")
-        )
-        astray = [
-            outcome
-            for outcome in solved
-            if NAMED[outcome.problem].references and not NAMED[outcome.problem].agrees(outcome.point, AGREES)
-        ]
-        note = "; ".join(f"{one.problem} from {one.start}" for one in astray)
-        rows.append(Comparison(f"{label}: solved, but not a reference answer", None, len(astray), "", note))
-    unsolved = [case for case in cases if not any(_solved(outcomes, label, case) for label in labels)]
-    note = "; ".join(f"{case.problem} from {case.start}" for case in unsolved)
-    rows.append(Comparison("cases that no method solves", None, len(unsolved), "", note))
-    return rows
-
-
-ANDREANI_SOLVERS = Experiment(
-    "andreani-solvers",
-    "every complementarity solver over every named problem and start, with performance profiles",
-    "Andreani, Friedlander, Mello and Santos §4, and the problems of MCPLIB",
-    run,
-)

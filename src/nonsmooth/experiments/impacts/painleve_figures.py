@@ -9,7 +9,6 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth.events import EventRun
-from nonsmooth.experiments.impacts.event_timeline import mode_bars
 from nonsmooth.experiments.impacts.painleve_rods import (
     ANGLES,
     DURATION,
@@ -21,16 +20,8 @@ from nonsmooth.experiments.impacts.painleve_rods import (
     arrival,
     on_the_way,
 )
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    LIGHT_GREY,
-    ORANGE,
-    RED,
-    legend_below,
-    new_axes,
-)
+from nonsmooth.experiments.shared import event_runs, plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE, RED
 from nonsmooth.scenes.closed_form.sliding_rod import Region
 
 if TYPE_CHECKING:
@@ -43,17 +34,13 @@ COLOURS = {
 LINES = (DARK_GREY, BLUE, GREEN, "#56B4E9", RED, ORANGE)
 
 
-def map_figure(
-    found: RegionMap,
-    runs: Mapping[str, EventRun],
-    ways: Mapping[float, EventRun],
-) -> Figure:
+def map_figure(found: RegionMap, runs: Mapping[str, EventRun], ways: Mapping[float, EventRun]) -> Figure:
     """Regions by enumeration, borders by closed form, and the ways of the rods."""
     from matplotlib.colors import ListedColormap
 
     angles, spins, regions = found
     names = list(COLOURS)
-    figure, (ax,) = new_axes((9.0, 7.4))
+    figure, (ax,) = plots.new_axes((9.0, 7.4))
     ax.pcolormesh(
         np.degrees(angles), spins, [[names.index(region) for region in line] for line in regions],
         cmap=ListedColormap(list(COLOURS.values())), vmin=-0.5, vmax=len(names) - 0.5, shading="nearest",
@@ -83,7 +70,7 @@ def map_figure(
     ax.plot(np.degrees(low), ROD.lift_off_spin(low), "*", color="#7B3294", markersize=12)
     ax.set(xlabel="angle θ in degrees", ylabel="spin ω in rad/s", ylim=SPINS, xlim=np.degrees(ANGLES))
     ax.set_title(f"Painlevé's rod, μ = {ROD.friction:g}: by enumeration, with closed-form borders")
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
@@ -98,7 +85,7 @@ def _in_contact(run: EventRun) -> Floats:
 
 def motion_figure(runs: Mapping[str, EventRun]) -> Figure:
     """Height and speed of the tip, and its mode, from every start."""
-    figure, axes = new_axes((12.0, 9.6), columns=2, rows=len(runs))
+    figure, axes = plots.new_axes((12.0, 9.6), columns=2, rows=len(runs))
     for row, (name, each) in enumerate(runs.items()):
         rod = STARTS[name][0]
         times = np.linspace(0.0, each.final.t, 300)
@@ -108,19 +95,19 @@ def motion_figure(runs: Mapping[str, EventRun]) -> Figure:
         left.plot(times, slip, color=BLUE, linewidth=1.4, label="sliding speed of the tip in m/s")
         left.plot(times, motion.u[:, 2], color=GREEN, linewidth=1.4, label="spin in rad/s")
         left.set_title(f"{name}, μ = {rod.friction:g}", fontsize=10)
-        mode_bars(right, each)
+        event_runs.mode_bars(right, each)
         left.set_xlim(0.0, DURATION)
         right.set_xlim(0.0, DURATION)
     axes[-2].set_xlabel("time in s")
     axes[-1].set_xlabel("time in s")
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
 def jump_figure(found: EventRun) -> Figure:
     """The rod before and after its jump, and the tip's force."""
     rod, angle, spin = STARTS[Region.INCONSISTENT]
-    figure, (left, right) = new_axes((12.0, 5.2), columns=2)
+    figure, (left, right) = plots.new_axes((12.0, 5.2), columns=2)
     times = np.linspace(0.0, found.final.t, 7)
     for k, (t, q) in enumerate(zip(times, found.sample(times).q, strict=True)):
         arm = rod.half_length * np.array([np.cos(q[2]), -np.sin(q[2])])
@@ -136,13 +123,13 @@ def jump_figure(found: EventRun) -> Figure:
     normal, friction = rod.jump(angle, spin, SPEED)[1]
     right.plot([], [], " ", label=f"impulses at t = 0: {normal:.3f} and {friction:.3f} N·s")
     right.set(xlabel="time in s", ylabel="force in N", title="forces after the jump")
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
 def singular_figure(ways: Mapping[float, EventRun]) -> Figure:
     """Forces that grow without bound, and the power law of c over G."""
-    figure, (left, right) = new_axes((12.0, 5.2), columns=2)
+    figure, (left, right) = plots.new_axes((12.0, 5.2), columns=2)
     colours = (BLUE, GREEN, ORANGE, DARK_GREY)
     for colour, (spin, way) in zip(colours, ways.items(), strict=False):
         times, compliance, free = on_the_way(way)
@@ -158,5 +145,5 @@ def singular_figure(ways: Mapping[float, EventRun]) -> Figure:
     )
     left.invert_xaxis()
     right.set(xlabel="G in 1/kg", ylabel="−c in m/s²", title="on the way into G = c = 0")
-    legend_below(figure, 5)
+    plots.legend_below(figure, 5)
     return figure

@@ -14,43 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.events import EventRun, SteppedRun, simulate_events
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.impacts.bouncing_report import (
-    FULL_GRID,
-    QUICK_GRID,
-    Grid,
-    averaged_convergence,
-    mark_events,
-)
-from nonsmooth.experiments.impacts.event_report import (
-    Convergence,
-    certificate_rows,
-    convergence_figure,
-    energy_figure,
-    order_row,
-)
-from nonsmooth.experiments.impacts.event_timeline import mode_bars, stretch, write_convergence
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    LIGHT_GREY,
-    ORANGE,
-    RED,
-    legend_below,
-    new_axes,
-    prepare_folder,
-    save_figure,
-    write_csv,
-)
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
+from nonsmooth.experiments.shared import convergence, event_runs, plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE, RED
+from nonsmooth.experiments.summary import exact_row, paper_row, reference_row
 from nonsmooth.scenes.closed_form.blocks import RockingBlock
 
 if TYPE_CHECKING:
@@ -78,10 +51,8 @@ class Setup:
     """θ₀/α of that swing."""
     impact_slopes: tuple[float, ...]
     """b/h of the blocks that hit the floor once."""
-
-
-FULL = Setup((0.05, 0.1, 0.2, 0.4), (0.1, 0.3, 0.5, 0.7, 0.9), tuple(np.linspace(0.1, 2.5, 25).tolist()))
-QUICK = Setup((0.1, 0.4), (0.3, 0.7), (0.2, 0.7, 1.2, 1.4, 1.5, 2.0))
+    grid: convergence.Grid
+    """Of time stepping."""
 
 
 @dataclass(frozen=True)
@@ -142,21 +113,21 @@ class Rocking:
 def rock() -> Rocking:
     """Let the block rock until it stands."""
     duration = BLOCK.accumulation + AT_REST
-    return Rocking(BLOCK, simulate_events(BLOCK.system(), *BLOCK.start(), duration, **ACCURACY))
+    return Rocking(BLOCK, simulate_events(BLOCK.system(), *BLOCK.start(), duration=duration, **ACCURACY))
 
 
 def first_swing(slope: float, lean: float) -> Swing:
     """Let a block fall back once."""
     scene = RockingBlock(half_width=slope * HALF_HEIGHT, half_height=HALF_HEIGHT, lean=lean)
     duration = 1.1 * scene.fall_time(lean)
-    found = simulate_events(scene.system(), *scene.start(), duration, **ACCURACY).times("impact")
+    found = simulate_events(scene.system(), *scene.start(), duration=duration, **ACCURACY).times("impact")
     return Swing(scene, float(found[0]) if len(found) else np.nan)
 
 
 def velocity_kept(slope: float) -> float:
     """θ̇⁺/θ̇⁻ of a block with b/h = slope whose right corner hits the floor."""
     scene = RockingBlock(half_width=slope * HALF_HEIGHT, half_height=HALF_HEIGHT)
-    run = simulate_events(scene.system(), *scene.falling_flat(1.0), 1e-3)
+    run = simulate_events(scene.system(), *scene.falling_flat(1.0), duration=1e-3)
     return 0.0 - float(run.sample([0.0]).u[0, 2])
 
 
@@ -165,134 +136,144 @@ def formula(slope: Floats | float) -> Floats:
     return np.asarray(1.0 - 1.5 * np.square(slope) / (1.0 + np.square(slope)))
 
 
-def time_stepping(grid: Grid) -> dict[str, Convergence]:
+def time_stepping(grid: convergence.Grid) -> dict[str, convergence.Curve]:
     """Errors of time stepping over the first impacts."""
 
     def mean_error(run: SteppedRun) -> float:
         return float(np.abs(run.q[:, 2] - BLOCK.angle_at(run.time)).mean())
 
     errors = {"angle, mean": mean_error}
-    return averaged_convergence(BLOCK.system(), BLOCK.start(), STEPPED, grid, errors)
+    return convergence.averaged(BLOCK.system(), BLOCK.start(), STEPPED, grid, errors)
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    prepare_folder(folder)
-    setup = QUICK if quick else FULL
-    pieces = Pieces(progress, 5)
-    pieces.begin("rocking until it stands")
-    rocking = rock()
-    pieces.begin("first swings")
-    swings = [first_swing(slope, lean) for slope in setup.slopes for lean in setup.leans]
-    pieces.begin("single impacts")
-    kept = {slope: velocity_kept(slope) for slope in setup.impact_slopes}
-    pieces.begin("time stepping")
-    curves = time_stepping(QUICK_GRID if quick else FULL_GRID)
-    pieces.begin("data and figures")
-    files = [
-        _write_impacts(folder / "impacts.csv", rocking),
-        _write_swings(folder / "first_swings.csv", swings),
-        write_csv(
-            folder / "single_impacts.csv", ("half_width_by_half_height", "kept", "formula"),
-            [(slope, value, float(formula(slope))) for slope, value in kept.items()],
-        ),
-        write_convergence(folder / "time_stepping.csv", curves),
-        save_figure(_motion(rocking), folder / "motion.png"),
-        save_figure(_decay(rocking), folder / "decay.png"),
-        save_figure(_periods(swings), folder / "periods.png"),
-        save_figure(_kept(kept), folder / "stocky.png"),
-        save_figure(energy_figure(rocking.run, "Rocking block: energy"), folder / "energy.png"),
-        save_figure(
-            convergence_figure("Rocking block: both integrators", curves, rocking.angle_error(), "rad"),
-            folder / "convergence.png",
-        ),
-    ]  # fmt: skip
-    rows = compare(rocking, swings, kept, curves)
-    summary = Summary(ROCKING_BLOCK.name, ROCKING_BLOCK.paper, tuple(rows), tuple(files)).write(folder)
-    pieces.finish()
-    return summary
+class Found(NamedTuple):
+    """What the experiment computes."""
+
+    rocking: Rocking
+    swings: list[Swing]
+    kept: dict[float, float]
+    curves: dict[str, convergence.Curve]
+
+
+class RockingExperiment(Experiment[Setup, Found]):
+    """One block that rocks until it stands, many that swing or hit the floor once."""
+
+    name = "rocking-block"
+    summary = "a block that rocks from corner to corner until it stands: periods and energy lost at impacts"
+    paper = "Housner 1963; periods checked against quadrature"
+    belongs_to = "studer"
+    seconds = (30.0, 75.0)
+    FULL = Setup(
+        (0.05, 0.1, 0.2, 0.4), (0.1, 0.3, 0.5, 0.7, 0.9), tuple(np.linspace(0.1, 2.5, 25).tolist()),
+        convergence.FULL_GRID,
+    )  # fmt: skip
+    QUICK = Setup((0.1, 0.4), (0.3, 0.7), (0.2, 0.7, 1.2, 1.4, 1.5, 2.0), convergence.QUICK_GRID)
+
+    def measure(self, setup: Setup, work: Work) -> Found:
+        """Rock until it stands, fall back once, hit the floor once, and step through time."""
+        work.expect(4)
+        work.begin("rocking until it stands")
+        rocking = rock()
+        work.begin("first swings")
+        swings = [first_swing(slope, lean) for slope in setup.slopes for lean in setup.leans]
+        work.begin("single impacts")
+        kept = {slope: velocity_kept(slope) for slope in setup.impact_slopes}
+        work.begin("time stepping")
+        return Found(rocking, swings, kept, time_stepping(setup.grid))
+
+    def data(self, found: Found) -> Data:
+        """Impacts, swings, and errors of time stepping."""
+        single = [(slope, value, float(formula(slope))) for slope, value in found.kept.items()]
+        return {
+            "impacts.csv": _impacts_table(found.rocking),
+            "first_swings.csv": _swings_table(found.swings),
+            "single_impacts.csv": Table(("half_width_by_half_height", "kept", "formula"), single),
+            "time_stepping.csv": convergence.table(found.curves),
+        }
+
+    def figures(self, found: Found) -> Figures:
+        """Motion, amplitudes, periods, single impacts, energy, and both integrators."""
+        rocking, error = found.rocking, found.rocking.angle_error()
+        return {
+            "motion": _motion(rocking),
+            "decay": _decay(rocking),
+            "periods": _periods(found.swings),
+            "stocky": _kept(found.kept),
+            "energy": event_runs.energy_figure(rocking.run, "Rocking block: energy"),
+            "convergence": convergence.figure("Rocking block: both integrators", found.curves, error, "rad"),
+        }
+
+    def compare(self, found: Found) -> Rows:
+        """Times, energies and amplitudes against quadrature and formulas."""
+        rocking, swings, kept, curves = found
+        scene, ratios = rocking.scene, rocking.energy_ratios()
+        amplitudes = rocking.leans()
+        exact = scene.leans(len(amplitudes))
+        wanted = scene.kept**2
+        yield reference_row(
+            "quarter of the first period", scene.fall_time(scene.lean), float(rocking.impacts[0]), "s",
+            "quadrature", f"Housner's linearised formula gives {scene.housner_fall_time(scene.lean):.9g}",
+        )  # fmt: skip
+        yield reference_row(
+            "error of impact times", 0.0, float(np.abs(_time_errors(rocking)).max()), "s", "quadrature",
+            f"largest of {len(rocking.impacts)} impacts",
+        )  # fmt: skip
+        yield reference_row(
+            "end of rocking", scene.accumulation, rocking.accumulation, "s", "sum of quadratures"
+        )  # fmt: skip
+        yield paper_row("energy left by the first impact, (1 − 3/2 sin²α)²", wanted, float(ratios[0]), "")
+        yield exact_row(
+            "energy left by an impact, relative error", 0.0,
+            float(np.abs(ratios / wanted - 1.0).max()), "", f"largest of {len(ratios)} impacts",
+        )  # fmt: skip
+        yield exact_row(
+            "amplitude after 10 impacts", float(exact[10]), float(amplitudes[10]), "α",
+            f"Housner's {scene.housner_leans(11)[10]:.6g}",
+        )  # fmt: skip
+        yield exact_row(
+            "error of the angle", 0.0, rocking.angle_error(), "rad",
+            "largest; Jacobi's elliptic functions"
+        )  # fmt: skip
+        yield exact_row(
+            "energy dissipated", scene.mass * scene.gravity * (scene.start()[0][1] - scene.half_height),
+            rocking.run.final.dissipated, "J",
+        )  # fmt: skip
+        yield from event_runs.certificate_rows(rocking.run)
+        for swing in swings:
+            name = f"b/h = {swing.scene.half_width / swing.scene.half_height:g}, θ₀ = {swing.scene.lean:g} α"
+            off = 100.0 * (swing.housner / swing.exact - 1.0)
+            yield reference_row(
+                f"quarter of a period, {name}", swing.exact, swing.found, "s", "quadrature",
+                f"Housner's formula {off:+.3g} %",
+            )  # fmt: skip
+        for slope, value in kept.items():
+            plain = float(formula(slope))
+            note = "" if plain > 0.0 else f"the formula gives {plain:.4g}: both corners stay down, no rocking"
+            yield exact_row(
+                f"angular velocity left by an impact, b/h = {slope:.3g}", max(0.0, plain), value, "", note
+            )  # fmt: skip
+        yield from [curve.row(f"order of time stepping, {name}", 1.0) for name, curve in curves.items()]
 
 
 def _time_errors(rocking: Rocking) -> Floats:
     return rocking.impacts - rocking.scene.impact_times(len(rocking.impacts))
 
 
-def compare(
-    rocking: Rocking, swings: Sequence[Swing], kept: dict[float, float], curves: dict[str, Convergence]
-) -> list[Comparison]:
-    """Times, energies and amplitudes against quadrature and formulas."""
-    scene, ratios = rocking.scene, rocking.energy_ratios()
-    amplitudes = rocking.leans()
-    exact = scene.leans(len(amplitudes))
-    wanted = scene.kept**2
-    rows = [
-        Comparison.with_reference(
-            "quarter of the first period", scene.fall_time(scene.lean), float(rocking.impacts[0]), "s",
-            "quadrature", f"Housner's linearised formula gives {scene.housner_fall_time(scene.lean):.9g}",
-        ),
-        Comparison.with_reference(
-            "error of impact times", 0.0, float(np.abs(_time_errors(rocking)).max()), "s", "quadrature",
-            f"largest of {len(rocking.impacts)} impacts",
-        ),
-        Comparison.with_reference(
-            "end of rocking", scene.accumulation, rocking.accumulation, "s", "sum of quadratures"
-        ),
-        Comparison.with_paper(
-            "energy left by the first impact, (1 − 3/2 sin²α)²", wanted, float(ratios[0]), ""
-        ),
-        Comparison.with_closed_form(
-            "energy left by an impact, relative error", 0.0, float(np.abs(ratios / wanted - 1.0).max()), "",
-            f"largest of {len(ratios)} impacts",
-        ),
-        Comparison.with_closed_form(
-            "amplitude after 10 impacts", float(exact[10]), float(amplitudes[10]), "α",
-            f"Housner's {scene.housner_leans(11)[10]:.6g}",
-        ),
-        Comparison.with_closed_form(
-            "error of the angle", 0.0, rocking.angle_error(), "rad", "largest; Jacobi's elliptic functions"
-        ),
-        Comparison.with_closed_form(
-            "energy dissipated", scene.mass * scene.gravity * (scene.start()[0][1] - scene.half_height),
-            rocking.run.final.dissipated, "J",
-        ),
-        *certificate_rows(rocking.run),
-    ]  # fmt: skip
-    for swing in swings:
-        name = f"b/h = {swing.scene.half_width / swing.scene.half_height:g}, θ₀ = {swing.scene.lean:g} α"
-        off = 100.0 * (swing.housner / swing.exact - 1.0)
-        rows.append(
-            Comparison.with_reference(
-                f"quarter of a period, {name}", swing.exact, swing.found, "s", "quadrature",
-                f"Housner's formula {off:+.3g} %",
-            )
-        )  # fmt: skip
-    for slope, value in kept.items():
-        plain = float(formula(slope))
-        note = "" if plain > 0.0 else f"the formula gives {plain:.4g}: both corners stay down, no rocking"
-        rows.append(
-            Comparison.with_closed_form(
-                f"angular velocity left by an impact, b/h = {slope:.3g}", max(0.0, plain), value, "", note
-            )
-        )
-    rows += [order_row(f"order of time stepping, {name}", 1.0, curve) for name, curve in curves.items()]
-    return rows
-
-
 def _motion(rocking: Rocking) -> Figure:
     """Angle, modes and forces over time."""
-    figure, (top, bars, below) = new_axes((10.0, 7.4), rows=3)
+    figure, (top, bars, below) = plots.new_axes((10.0, 7.4), rows=3)
     times = np.linspace(0.0, rocking.run.final.t, 1501)
     samples = rocking.run.sample(times)
     top.plot(times, samples.q[:, 2] / rocking.scene.slenderness, color=BLUE, linewidth=1.4, label="angle")
-    mark_events(top, rocking.impacts, "impacts")
+    event_runs.mark(top, rocking.impacts, "impacts")
     top.axvline(
         rocking.accumulation, color=RED, linewidth=1.2, linestyle="--", label="accumulation point, found"
     )
     top.set(xlabel="time in s", ylabel="θ/α", xlim=(0.0, times[-1]))
     top.set_title(f"rocking, b/h = {rocking.scene.half_width / rocking.scene.half_height:g}")
-    mode_bars(bars, rocking.run)
+    event_runs.mode_bars(bars, rocking.run)
     bars.set(xlabel="time in s", title="modes and events")
-    stretch(bars, (3, 1.6, 3))
+    event_runs.stretch(bars, (3, 1.6, 3))
     for name, values, colour in (
         ("left, normal", samples.forces[0][:, 0], GREEN),
         ("right, normal", samples.forces[1][:, 0], ORANGE),
@@ -300,13 +281,13 @@ def _motion(rocking: Rocking) -> Figure:
     ):
         below.plot(times, values, color=colour, linewidth=1.0, label=name)
     below.set(xlabel="time in s", ylabel="force in N", xlim=(0.0, times[-1]), title="forces between impacts")
-    legend_below(figure, 5)
+    plots.legend_below(figure, 5)
     return figure
 
 
 def _decay(rocking: Rocking) -> Figure:
     """Amplitudes and errors of impact times over the number of impacts."""
-    figure, (left, right) = new_axes((11.0, 4.8), columns=2)
+    figure, (left, right) = plots.new_axes((11.0, 4.8), columns=2)
     found = rocking.leans()
     count = np.arange(len(found))
     left.semilogy(rocking.scene.leans(len(found)), color=LIGHT_GREY, linewidth=4.5, label="exact")
@@ -320,13 +301,13 @@ def _decay(rocking: Rocking) -> Figure:
     right.semilogy(errors, "o", color=BLUE, markersize=3)
     right.axhline(1e-9, color=RED, linewidth=1.2, linestyle="--", label="asked for")
     right.set(xlabel="number of the impact", ylabel="error in s", title="impact times", ylim=(1e-17, 1e-8))
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
 def _periods(swings: Sequence[Swing]) -> Figure:
     """First swings against Housner's one curve for all blocks."""
-    figure, (left, right) = new_axes((11.0, 4.8), columns=2)
+    figure, (left, right) = plots.new_axes((11.0, 4.8), columns=2)
     lean = np.linspace(0.01, 0.98, 200)
     left.plot(
         lean, np.arccosh(1.0 / (1.0 - lean)), color=LIGHT_GREY, linewidth=4.5, label="Housner's formula"
@@ -350,13 +331,13 @@ def _periods(swings: Sequence[Swing]) -> Figure:
     right.set(
         xlabel="lean θ₀/α", ylabel="relative", title="Housner's formula: distance from the exact period"
     )
-    legend_below(figure, 5)
+    plots.legend_below(figure, 5)
     return figure
 
 
 def _kept(kept: dict[float, float]) -> Figure:
     """What an impact leaves, over the block's shape."""
-    figure, (ax,) = new_axes((7.5, 5.0))
+    figure, (ax,) = plots.new_axes((7.5, 5.0))
     slopes = np.linspace(0.0, max(kept) * 1.02, 300)
     ax.plot(slopes, formula(slopes), color=LIGHT_GREY, linewidth=4.5, label=r"$1 - \frac{3}{2}\sin^2\alpha$")
     ax.plot(list(kept), list(kept.values()), "o", color=BLUE, markersize=5, label="inclusions of the impact")
@@ -365,11 +346,11 @@ def _kept(kept: dict[float, float]) -> Figure:
     ax.annotate("rocks on", (0.5, 0.2), ha="center")
     ax.annotate("both corners stay down", (1.46, 0.05))
     ax.set(xlabel="b/h", ylabel="angular velocity after by before", title="impact of a block on its corner")
-    legend_below(figure, 3)
+    plots.legend_below(figure, 3)
     return figure
 
 
-def _write_impacts(path: Path, rocking: Rocking) -> Path:
+def _impacts_table(rocking: Rocking) -> Table:
     exact = rocking.scene.impact_times(len(rocking.impacts))
     ratios = [*rocking.energy_ratios().tolist(), None]
     rows = zip(
@@ -377,19 +358,11 @@ def _write_impacts(path: Path, rocking: Rocking) -> Path:
         rocking.scene.leans(len(exact)).tolist(), ratios, strict=False,
     )  # fmt: skip
     header = ("n", "time_s", "quadrature_s", "lean_before", "lean_before_exact", "energy_left")
-    return write_csv(path, header, rows)
+    return Table(header, rows)
 
 
-def _write_swings(path: Path, swings: Sequence[Swing]) -> Path:
+def _swings_table(swings: Sequence[Swing]) -> Table:
     rows = [
         (s.scene.half_width / s.scene.half_height, s.scene.lean, s.found, s.exact, s.housner) for s in swings
     ]
-    return write_csv(path, ("half_width_by_half_height", "lean", "time_s", "quadrature_s", "housner_s"), rows)
-
-
-ROCKING_BLOCK = Experiment(
-    "rocking-block",
-    "a block that rocks from corner to corner until it stands: periods and energy lost at impacts",
-    "Housner 1963; periods checked against quadrature",
-    run,
-)
+    return Table(("half_width_by_half_height", "lean", "time_s", "quadrature_s", "housner_s"), rows)

@@ -10,43 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.events import EventRun, SteppedRun, simulate_events
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.impacts.bouncing_report import (
-    FULL_GRID,
-    QUICK_GRID,
-    Grid,
-    averaged_convergence,
-    mark_events,
-)
-from nonsmooth.experiments.impacts.event_report import (
-    Convergence,
-    certificate_rows,
-    convergence_figure,
-    energy_figure,
-    order_row,
-)
-from nonsmooth.experiments.impacts.event_timeline import mode_bars, stretch, write_convergence
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    LIGHT_GREY,
-    ORANGE,
-    RED,
-    legend_below,
-    new_axes,
-    prepare_folder,
-    save_figure,
-    write_csv,
-)
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
+from nonsmooth.experiments.shared import convergence, event_runs, plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE, RED
+from nonsmooth.experiments.summary import Quantity, exact_row, paper_row
 from nonsmooth.scenes.closed_form.bouncing import RollingBall, RollingDisc
 
 if TYPE_CHECKING:
@@ -95,16 +68,16 @@ def _only(run: EventRun) -> float:
 
 def run_plane() -> EventRun:
     """The ball of TR-2014-11."""
-    return simulate_events(PLANE.system(), *PLANE.start(), DURATION)
+    return simulate_events(PLANE.system(), *PLANE.start(), duration=DURATION)
 
 
 def run_throw(name: str) -> Throw:
     """One of `THROWS`."""
     scene = THROWS[name]
-    return Throw(name, scene, simulate_events(scene.system(), *scene.start(), DURATION))
+    return Throw(name, scene, simulate_events(scene.system(), *scene.start(), duration=DURATION))
 
 
-def time_stepping(grid: Grid) -> dict[str, Convergence]:
+def time_stepping(grid: convergence.Grid) -> dict[str, convergence.Curve]:
     """Errors of time stepping in the plane."""
 
     def transition_error(run: SteppedRun) -> float:
@@ -115,86 +88,95 @@ def time_stepping(grid: Grid) -> dict[str, Convergence]:
         return float(np.abs(run.q[:, 0] - PLANE.position_at(run.time)).max())
 
     errors = {"transition in s": transition_error, "position in m": position_error}
-    return averaged_convergence(PLANE.system(), PLANE.start(), STEPPED, grid, errors)
+    return convergence.averaged(PLANE.system(), PLANE.start(), STEPPED, grid, errors)
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    prepare_folder(folder)
-    pieces = Pieces(progress, len(THROWS) + 3)
-    pieces.begin("in the plane")
-    plane = run_plane()
-    throws = []
-    for name in THROWS:
-        pieces.begin(f"in space, {name}")
-        throws.append(run_throw(name))
-    pieces.begin("time stepping")
-    curves = time_stepping(QUICK_GRID if quick else FULL_GRID)
-    pieces.begin("data and figures")
-    event_error = abs(_only(plane) - PLANE.transition)
-    title = "From sliding to rolling: both integrators"
-    files = [
-        _write_motion(folder / "plane.csv", plane),
-        write_convergence(folder / "time_stepping.csv", curves),
-        save_figure(_plane(plane), folder / "plane.png"),
-        save_figure(_paths(throws), folder / "paths.png"),
-        save_figure(_space(throws), folder / "slip.png"),
-        save_figure(energy_figure(plane, "From sliding to rolling: energy"), folder / "energy.png"),
-        save_figure(convergence_figure(title, curves, event_error, "s, m"), folder / "convergence.png"),
-    ]
-    rows = compare(plane, throws, curves)
-    summary = Summary(ROLLING_TRANSITION.name, ROLLING_TRANSITION.paper, tuple(rows), tuple(files))
-    pieces.finish()
-    return summary.write(folder)
+TRANSITION = Quantity("transition, in the plane, 2 v/(7 μ g)")
+ROLLING_SPEED = Quantity("rolling speed, in the plane")
 
 
-def compare(plane: EventRun, throws: Sequence[Throw], curves: dict[str, Convergence]) -> list[Comparison]:
-    """Transition, final velocities and energies against the closed forms."""
-    rows = [
-        Comparison.with_paper("transition, in the plane, 2 v/(7 μ g)", PLANE.transition, _only(plane), "s"),
-        Comparison.with_closed_form(
-            "rolling speed, in the plane", PLANE.rolling_speed, float(plane.final.u[0]), "m/s"
-        ),
-        Comparison.with_closed_form(
-            "energy dissipated, in the plane", PLANE.dissipated, plane.final.dissipated, "J"
-        ),
-        *certificate_rows(plane, "in the plane: "),
-    ]
-    for throw in throws:
-        scene, final = throw.scene, throw.run.final
-        times, path = throw.path()
-        off = float(np.abs(path - scene.position_at(times)).max())
-        rows += [
-            Comparison.with_closed_form(f"transition, {throw.name}", scene.transition, throw.transition, "s"),
-            Comparison.with_closed_form(
-                f"v_x at the end, {throw.name}", float(scene.rolling_velocity[0]), float(final.u[0]), "m/s"
-            ),
-            Comparison.with_closed_form(
-                f"v_y at the end, {throw.name}", float(scene.rolling_velocity[1]), float(final.u[1]), "m/s"
-            ),
-            Comparison.with_closed_form(
+class Found(NamedTuple):
+    """What the experiment computes."""
+
+    plane: EventRun
+    throws: list[Throw]
+    curves: dict[str, convergence.Curve]
+
+
+class RollingTransition(Experiment[convergence.Grid, Found]):
+    """Set up by the grid of time stepping."""
+
+    name = "rolling-transition"
+    summary = "a ball from sliding to rolling, in the plane and thrown with spin: exact times of transition"
+    paper = (
+        "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.3.1 (in the plane); checked against closed forms"
+    )
+    belongs_to = "studer"
+    seconds = (15.0, 30.0)
+    FULL = convergence.FULL_GRID
+    QUICK = convergence.QUICK_GRID
+
+    def measure(self, setup: convergence.Grid, work: Work) -> Found:
+        """Roll in the plane, throw in space, and step through time."""
+        work.expect(len(THROWS) + 2)
+        work.begin("in the plane")
+        plane = run_plane()
+        throws = []
+        for name in THROWS:
+            work.begin(f"in space, {name}")
+            throws.append(run_throw(name))
+        work.begin("time stepping")
+        return Found(plane, throws, time_stepping(setup))
+
+    def data(self, found: Found) -> Data:
+        """The motion in the plane, and errors of time stepping."""
+        return {"plane.csv": _motion_table(found.plane), "time_stepping.csv": convergence.table(found.curves)}
+
+    def figures(self, found: Found) -> Figures:
+        """Motion, paths, slip, energy, and both integrators."""
+        title, error = "From sliding to rolling", abs(_only(found.plane) - PLANE.transition)
+        return {
+            "plane": _plane(found.plane),
+            "paths": _paths(found.throws),
+            "slip": _space(found.throws),
+            "energy": event_runs.energy_figure(found.plane, f"{title}: energy"),
+            "convergence": convergence.figure(f"{title}: both integrators", found.curves, error, "s, m"),
+        }
+
+    def compare(self, found: Found) -> Rows:
+        """Transition, final velocities and energies against the closed forms."""
+        plane, throws, curves = found
+        yield paper_row(TRANSITION, PLANE.transition, _only(plane), "s")
+        yield exact_row(ROLLING_SPEED, PLANE.rolling_speed, float(plane.final.u[0]), "m/s")
+        yield exact_row("energy dissipated, in the plane", PLANE.dissipated, plane.final.dissipated, "J")
+        yield from event_runs.certificate_rows(plane, "in the plane: ")
+        for throw in throws:
+            scene, final = throw.scene, throw.run.final
+            velocity = scene.rolling_velocity.tolist()
+            times, path = throw.path()
+            off = float(np.abs(path - scene.position_at(times)).max())
+            yield exact_row(f"transition, {throw.name}", scene.transition, throw.transition, "s")
+            yield exact_row(f"v_x at the end, {throw.name}", velocity[0], final.u[0], "m/s")
+            yield exact_row(f"v_y at the end, {throw.name}", velocity[1], final.u[1], "m/s")
+            yield exact_row(
                 f"ω_z at the end, {throw.name}", scene.spin[2], float(final.u[5]), "rad/s",
                 "a point contact leaves it alone",
-            ),
-            Comparison.with_closed_form(f"error of the path, {throw.name}", 0.0, off, "m", "largest"),
-            Comparison.with_closed_form(
-                f"energy dissipated, {throw.name}", scene.dissipated, final.dissipated, "J"
-            ),
-            *certificate_rows(throw.run, f"{throw.name}: ")[:1],
-        ]  # fmt: skip
-    theory = {
-        "transition in s": (1.0, "it is seen at the end of a step"),
-        "position in m": (2.0, "second: steps are exact while it slides and while it rolls"),
-    }
-    for name, curve in curves.items():
-        order, why = theory[name]
-        rows.append(order_row(f"order of time stepping, {name}", order, curve, why))
-    return rows
+            )  # fmt: skip
+            yield exact_row(f"error of the path, {throw.name}", 0.0, off, "m", "largest")
+            yield exact_row(f"energy dissipated, {throw.name}", scene.dissipated, final.dissipated, "J")
+            yield from event_runs.certificate_rows(throw.run, f"{throw.name}: ")[:1]
+        theory = {
+            "transition in s": (1.0, "it is seen at the end of a step"),
+            "position in m": (2.0, "second: steps are exact while it slides and while it rolls"),
+        }
+        for name, curve in curves.items():
+            order, why = theory[name]
+            yield curve.row(f"order of time stepping, {name}", order, why)
 
 
 def _plane(run: EventRun) -> Figure:
     """Velocities, mode and forces in the plane."""
-    figure, (top, bars, below) = new_axes((9.0, 7.0), rows=3)
+    figure, (top, bars, below) = plots.new_axes((9.0, 7.0), rows=3)
     times = np.linspace(0.0, DURATION, 401)
     samples = run.sample(times)
     for label, values, colour in (
@@ -202,12 +184,12 @@ def _plane(run: EventRun) -> Figure:
         (r"rolling $-\omega r$", -PLANE.radius * samples.u[:, 2], ORANGE),
     ):
         top.plot(times, values, color=colour, linewidth=1.6, label=label)
-    mark_events(top, run.times("stick"), "transition, found")
+    event_runs.mark(top, run.times("stick"), "transition, found")
     top.set(xlabel="time in s", ylabel="velocity in m/s", xlim=(0.0, DURATION))
     top.set_title(f"in the plane: it rolls from {_only(run):.9f} s on")
-    mode_bars(bars, run)
+    event_runs.mode_bars(bars, run)
     bars.set(xlabel="time in s", title="modes and events")
-    stretch(bars, (3, 1, 3))
+    event_runs.stretch(bars, (3, 1, 3))
     for label, values, colour in (
         ("normal force", samples.forces[0][:, 0], GREEN), ("friction", samples.forces[0][:, 1], RED),
     ):  # fmt: skip
@@ -215,13 +197,13 @@ def _plane(run: EventRun) -> Figure:
             name = label if part[0] else None
             below.plot(times[part], values[part], color=colour, linewidth=1.6, label=name)
     below.set(xlabel="time in s", ylabel="force in N", xlim=(0.0, DURATION), title="forces")
-    legend_below(figure, 5)
+    plots.legend_below(figure, 5)
     return figure
 
 
 def _paths(throws: Sequence[Throw]) -> Figure:
     """Paths over the floor."""
-    figure, (ax,) = new_axes((8.0, 4.6))
+    figure, (ax,) = plots.new_axes((8.0, 4.6))
     for throw, colour in zip(throws, _COLOURS, strict=True):
         times, path = throw.path()
         exact = throw.scene.position_at(times)
@@ -231,13 +213,13 @@ def _paths(throws: Sequence[Throw]) -> Figure:
         ax.plot(place[0], place[1], "o", color=colour, markersize=7, markeredgecolor=DARK_GREY)
     ax.plot([], [], "o", color="white", markeredgecolor=DARK_GREY, label="begins to roll")
     ax.set(xlabel="x in m", ylabel="y in m", title="in space: parabola, then straight", aspect="equal")
-    legend_below(figure, 5)
+    plots.legend_below(figure, 5)
     return figure
 
 
 def _space(throws: Sequence[Throw]) -> Figure:
     """Speed of the contact point, and what it is off its first direction."""
-    figure, (left, right) = new_axes((11.0, 4.6), columns=2)
+    figure, (left, right) = plots.new_axes((11.0, 4.6), columns=2)
     for throw, colour in zip(throws, _COLOURS, strict=True):
         times, _ = throw.path()
         u, r = throw.run.sample(times).u, throw.scene.radius
@@ -251,21 +233,13 @@ def _space(throws: Sequence[Throw]) -> Figure:
     left.set(xlabel="time in s", ylabel=r"$|\gamma_T|$ in m/s", title="speed of the contact point")
     right.set(xlabel="time in s", ylabel="velocity in m/s", ylim=(1e-17, 1e-12))
     right.set_title("across its first direction (zero: 1e-17)")
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
-def _write_motion(path: Path, run: EventRun) -> Path:
+def _motion_table(run: EventRun) -> Table:
     times = np.linspace(0.0, DURATION, 401)
     samples = run.sample(times)
     table = np.column_stack([times, samples.q[:, 0], samples.u[:, [0, 2]], samples.forces[0]])
     header = ("time_s", "x_m", "v_x_m_per_s", "omega_rad_per_s", "normal_force_N", "friction_N")
-    return write_csv(path, header, table.tolist())
-
-
-ROLLING_TRANSITION = Experiment(
-    "rolling-transition",
-    "a ball from sliding to rolling, in the plane and thrown with spin: exact times of transition",
-    "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.3.1 (in the plane); checked against closed forms",
-    run,
-)
+    return Table(header, table.tolist())

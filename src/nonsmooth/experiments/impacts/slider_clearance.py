@@ -9,43 +9,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.events import EventKind, EventRun, SteppedRun, simulate_events
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.impacts.event_report import (
-    Convergence,
-    certificate_rows,
-    convergence,
-    convergence_figure,
-    energy_figure,
-    order_row,
-)
-from nonsmooth.experiments.impacts.event_timeline import (
-    EVENT_MARKS,
-    mode_bars,
-    stretch,
-    write_convergence,
-    write_events,
-    write_motion,
-)
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    LIGHT_GREY,
-    ORANGE,
-    legend_below,
-    new_axes,
-    prepare_folder,
-    save_figure,
-)
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Work
+from nonsmooth.experiments.shared import convergence, event_runs, plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE
+from nonsmooth.experiments.summary import Comparison, exact_row, reference_row
 from nonsmooth.model.generalised import Kinematics
 from nonsmooth.scenes.closed_form.slider_clearance import CORNERS, SliderClearance
 
@@ -79,15 +53,11 @@ class Setup:
     """Of time stepping, in s; many, since an error depends on where in a step an event falls."""
 
 
-FULL = Setup(0.3, tuple(2e-4 * 0.75**k for k in range(12)))
-QUICK = Setup(0.08, tuple(2e-4 * 0.7**k for k in range(6)))
-
-
 def simulate(duration: float, *, tilt: float = 0.0, nudge: float = 0.0) -> EventRun:
     """Let the mechanism run; the slider tilted by an angle (rad), the crank faster by a part."""
     q, u = MECHANISM.start()
     q[2] = tilt
-    return simulate_events(MECHANISM.system(), q, u * (1.0 + nudge), duration)
+    return simulate_events(MECHANISM.system(), q, u * (1.0 + nudge), duration=duration)
 
 
 def first_touch() -> float:
@@ -150,7 +120,7 @@ def chatter_ratio(run: EventRun) -> float:
     return float(np.sqrt(np.abs(np.linalg.eigvals(turns[1] @ turns[0])).max()))
 
 
-def stepped(setup: Setup, found: EventRun) -> Convergence:
+def stepped(setup: Setup, found: EventRun) -> convergence.Curve:
     """Time stepping, against the events."""
     angle = float(found.sample(CHECK).q[0, 0])
 
@@ -158,49 +128,101 @@ def stepped(setup: Setup, found: EventRun) -> Convergence:
         return abs(float(steps.at(CHECK)[0][0]) - angle)
 
     q, u = MECHANISM.start()
-    return convergence(MECHANISM.system(), q, u, CHECK + setup.steps[0], setup.steps, error)
+    return convergence.measure(MECHANISM.system(), q, u, CHECK + setup.steps[0], setup.steps, error)
 
 
 def event_error(found: EventRun) -> float:
     """What a tenth of the tolerance changes in the crank's angle, in rad."""
     q, u = MECHANISM.start()
-    finer = simulate_events(MECHANISM.system(), q, u, CHECK, relative=1e-13, absolute=1e-13)
+    finer = simulate_events(MECHANISM.system(), q, u, duration=CHECK, relative=1e-13, absolute=1e-13)
     return abs(float(finer.final.q[0] - found.sample(CHECK).q[0, 0]))
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    prepare_folder(folder)
-    setup = QUICK if quick else FULL
-    pieces = Pieces(progress, 5)
-    pieces.begin("a turn of the crank")
-    found = simulate(DURATION)
-    pieces.begin("with the slider tilted")
-    tilted = simulate(CHATTER, tilt=TILT)
-    pieces.begin("with the crank a little faster")
-    parting = _parting(setup.later)
-    pieces.begin("time stepping")
-    curve = stepped(setup, found)
-    pieces.begin("data and figures")
-    names = ("crank_angle", "rod_angle", "slider_angle")
-    title = "A slider-crank with clearance: both integrators"
-    files = [
-        write_events(folder / "events.csv", {"level": found, "tilted": tilted}),
-        write_motion(folder / "motion.csv", found, names),
-        write_convergence(folder / "convergence.csv", {CURVE: curve}),
-        save_figure(_motion(found), folder / "motion.png"),
-        save_figure(_path(found), folder / "path.png"),
-        save_figure(_chatter(tilted), folder / "chatter.png"),
-        save_figure(_parting_figure(parting), folder / "sensitivity.png"),
-        save_figure(energy_figure(found, "A slider-crank with clearance: energies"), folder / "energy.png"),
-        save_figure(
-            convergence_figure(title, {CURVE: curve}, event_error(found), "rad"), folder / "convergence.png"
-        ),
-    ]
-    rows = compare(found, tilted, parting, curve)
-    summary = Summary(SLIDER_CLEARANCE.name, SLIDER_CLEARANCE.paper, tuple(rows), tuple(files)).write(folder)
-    pieces.finish()
-    return summary
+class Found(NamedTuple):
+    """What the experiment computes."""
+
+    level: EventRun
+    tilted: EventRun
+    parting: Floats
+    curve: convergence.Curve
+
+
+class SliderWithClearance(Experiment[Setup, Found]):
+    """The mechanism with its slider level and tilted."""
+
+    name = "slider-clearance"
+    summary = "a slider-crank with clearance in its guide: impacts of the slider's four corners"
+    paper = "Flores, Leine and Glocker, translational clearance joints, 2010"
+    belongs_to = "studer"
+    seconds = (8.0, 15.0)
+    FULL = Setup(0.3, tuple(2e-4 * 0.75**k for k in range(12)))
+    QUICK = Setup(0.08, tuple(2e-4 * 0.7**k for k in range(6)))
+
+    def measure(self, setup: Setup, work: Work) -> Found:
+        """Run with the slider level and tilted, twice from almost the same start, and step through time."""
+        work.expect(4)
+        work.begin("a turn of the crank")
+        level = simulate(DURATION)
+        work.begin("with the slider tilted")
+        tilted = simulate(CHATTER, tilt=TILT)
+        work.begin("with the crank a little faster")
+        parting = _parting(setup.later)
+        work.begin("time stepping")
+        return Found(level, tilted, parting, stepped(setup, level))
+
+    def data(self, found: Found) -> Data:
+        """Events, motion, and errors of time stepping."""
+        names = ("crank_angle", "rod_angle", "slider_angle")
+        return {
+            "events.csv": event_runs.events_table({"level": found.level, "tilted": found.tilted}),
+            "motion.csv": event_runs.motion_table(found.level, names),
+            "convergence.csv": convergence.table({CURVE: found.curve}),
+        }
+
+    def figures(self, found: Found) -> Figures:
+        """Motion, path, chatter, sensitivity, energy, and both integrators."""
+        level, title = found.level, "A slider-crank with clearance"
+        return {
+            "motion": _motion(level),
+            "path": _path(level),
+            "chatter": _chatter(found.tilted),
+            "sensitivity": _parting_figure(found.parting),
+            "energy": event_runs.energy_figure(level, f"{title}: energies"),
+            "convergence": convergence.figure(
+                f"{title}: both integrators", {CURVE: found.curve}, event_error(level), "rad"
+            ),
+        }
+
+    def compare(self, found: Found) -> Rows:
+        """First impact, crank angle, energies."""
+        level, tilted, parting, curve = found
+        touch = first_touch()
+        angle = float(level.sample(CHECK).q[0, 0])
+        turned = level.final.q[0] / (2.0 * math.pi)
+        yield reference_row(
+            "first impact", touch, float(level.times(EventKind.IMPACT)[0]), "s", "Radau, two free links:"
+        )  # fmt: skip
+        yield reference_row(
+            f"crank angle at {CHECK} s", SICONOS_CRANK, angle, "rad",
+            "Siconos, Moreau-Jean, extrapolated from 2.5e-6 and 1.25e-6 s:",
+        )  # fmt: skip
+        yield Comparison("turns of the crank", None, turned, "", f"in {DURATION} s")
+        impacts, rests = level.times(EventKind.IMPACT), level.times(EventKind.ACCUMULATION)
+        speeds = impact_speeds(tilted)
+        shrinks = float(np.sqrt(speeds[-1] / speeds[-3]))  # over both corners
+        yield Comparison("impacts", None, len(impacts), "")
+        yield Comparison("accumulations of impacts", None, len(rests), "")
+        yield Comparison("energy lost", None, level.final.dissipated, "J")
+        yield from event_runs.certificate_rows(level)
+        yield exact_row("chatter: ratio of impact speeds", chatter_ratio(tilted), shrinks, "")
+        yield from event_runs.certificate_rows(tilted, "chatter: ")
+        yield exact_row("slider's angle, slider level", 0.0, _largest_tilt(level), "rad")
+        yield Comparison(
+            f"growth of a difference until {parting[-1, 0]:.2g} s", None,
+            float(parting[-1, 1] / (NUDGE * MECHANISM.start()[1][0] * parting[-1, 0])), "",
+            "by what the same crank speeds, kept up, would give",
+        )  # fmt: skip
+        yield curve.row("order of time stepping", 1.0, CURVE)
 
 
 def _parting(until: float) -> Floats:
@@ -209,42 +231,6 @@ def _parting(until: float) -> Floats:
     times = np.linspace(0.0, until, 600)
     apart = np.abs(one.sample(times).q[:, 0] - other.sample(times).q[:, 0])
     return np.column_stack([times, apart])
-
-
-def compare(found: EventRun, tilted: EventRun, parting: Floats, curve: Convergence) -> list[Comparison]:
-    """First impact, crank angle, energies."""
-    touch = first_touch()
-    angle = float(found.sample(CHECK).q[0, 0])
-    turned = found.final.q[0] / (2.0 * math.pi)
-    rows = [
-        Comparison.with_reference(
-            "first impact", touch, float(found.times(EventKind.IMPACT)[0]), "s", "Radau, two free links:"
-        ),
-        Comparison.with_reference(
-            f"crank angle at {CHECK} s", SICONOS_CRANK, angle, "rad",
-            "Siconos, Moreau-Jean, extrapolated from 2.5e-6 and 1.25e-6 s:",
-        ),
-        Comparison("turns of the crank", None, turned, "", f"in {DURATION} s"),
-    ]  # fmt: skip
-    impacts, rests = found.times(EventKind.IMPACT), found.times(EventKind.ACCUMULATION)
-    speeds = impact_speeds(tilted)
-    shrinks = float(np.sqrt(speeds[-1] / speeds[-3]))  # over both corners
-    rows += [
-        Comparison("impacts", None, len(impacts), ""),
-        Comparison("accumulations of impacts", None, len(rests), ""),
-        Comparison("energy lost", None, found.final.dissipated, "J"),
-        *certificate_rows(found),
-        Comparison.with_closed_form("chatter: ratio of impact speeds", chatter_ratio(tilted), shrinks, ""),
-        *certificate_rows(tilted, "chatter: "),
-        Comparison.with_closed_form("slider's angle, slider level", 0.0, _largest_tilt(found), "rad"),
-        Comparison(
-            f"growth of a difference until {parting[-1, 0]:.2g} s", None,
-            float(parting[-1, 1] / (NUDGE * MECHANISM.start()[1][0] * parting[-1, 0])), "",
-            "by what the same crank speeds, kept up, would give",
-        ),
-        order_row("order of time stepping", 1.0, curve, CURVE),
-    ]  # fmt: skip
-    return rows
 
 
 def _largest_tilt(found: EventRun) -> float:
@@ -256,8 +242,8 @@ def _motion(found: EventRun) -> Figure:
     times = np.linspace(0.0, found.final.t, 1500)
     motion = found.sample(times)
     across = MECHANISM.slider(motion.q)[:, 1] / MECHANISM.clearance
-    figure, axes = new_axes((9.0, 10.0), rows=4)
-    stretch(axes[0], (2.0, 2.5, 2.5, 2.5))
+    figure, axes = plots.new_axes((9.0, 10.0), rows=4)
+    event_runs.stretch(axes[0], (2.0, 2.5, 2.5, 2.5))
     for column, name, colour in ((0, "crank", BLUE), (1, "rod", GREEN)):
         axes[0].plot(
             1e3 * times, motion.u[:, column], color=colour, linewidth=1.5, label=f"speed of the {name}"
@@ -268,40 +254,40 @@ def _motion(found: EventRun) -> Figure:
         axes[1].axhline(side, color=LIGHT_GREY, linewidth=2.0, label="wall" if side > 0.0 else "_")
     for kind in (EventKind.IMPACT, EventKind.ACCUMULATION, EventKind.OPENING):
         at = found.times(kind)
-        marker, colour = EVENT_MARKS[kind]
+        marker, colour = event_runs.EVENT_MARKS[kind]
         height = MECHANISM.slider(found.sample(at).q)[:, 1] / MECHANISM.clearance
         axes[1].plot(1e3 * at, height, marker, color=colour, markersize=5, label=str(kind))
     axes[1].set(ylabel="y / clearance")
     for force, contact in zip(motion.forces, found.system.contacts, strict=True):
         axes[2].plot(1e3 * times, force[:, 0], color=COLOURS[contact.name], linewidth=1.4, label=contact.name)
     axes[2].set(ylabel="normal force in N")
-    mode_bars(axes[3], found, unit=1e-3)
+    event_runs.mode_bars(axes[3], found, unit=1e-3)
     axes[3].set(xlabel="time in ms")
     for ax in axes:
         ax.set_xlim(0.0, 1e3 * found.final.t)
-    legend_below(figure, 5)
+    plots.legend_below(figure, 5)
     return figure
 
 
 def _path(found: EventRun) -> Figure:
     """The slider's way along and across its guide."""
-    figure, (ax,) = new_axes((8.0, 5.4))
+    figure, (ax,) = plots.new_axes((8.0, 5.4))
     place = 1e3 * MECHANISM.slider(found.sample(np.linspace(0.0, found.final.t, 2000)).q)
     ax.plot(place[:, 0], place[:, 1], color=BLUE, linewidth=1.2, label="centre of the slider")
     at = 1e3 * MECHANISM.slider(found.sample(found.times(EventKind.IMPACT)).q)
-    marker, colour = EVENT_MARKS[EventKind.IMPACT]
+    marker, colour = event_runs.EVENT_MARKS[EventKind.IMPACT]
     ax.plot(at[:, 0], at[:, 1], marker, color=colour, markersize=4, label="impact")
     ax.plot(place[0, 0], place[0, 1], "o", color=DARK_GREY, label="start")
     for side in (-1.0, 1.0):
         ax.axhline(side * 1e3 * MECHANISM.clearance, color=LIGHT_GREY, linewidth=2.0)
     ax.set(xlabel="x in mm", ylabel="y in mm", title="the slider in its clearance, a turn of the crank")
-    legend_below(figure, 3)
+    plots.legend_below(figure, 3)
     return figure
 
 
 def _chatter(tilted: EventRun) -> Figure:
     """Distances of the upper corners from the wall, and the speeds with which they hit it."""
-    figure, (left, right) = new_axes((12.0, 5.0), columns=2)
+    figure, (left, right) = plots.new_axes((12.0, 5.0), columns=2)
     times = np.linspace(2.5e-3, tilted.final.t, 1500)
     motion = tilted.sample(times)
     for contact in tilted.system.contacts[:2]:
@@ -316,26 +302,18 @@ def _chatter(tilted: EventRun) -> Figure:
     right.set(
         xlabel="number of the impact", ylabel="speed in m/s", title="each impact throws the other corner on"
     )
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
 def _parting_figure(parting: Floats) -> Figure:
     """Difference of two motions over time."""
-    figure, (ax,) = new_axes((8.0, 4.8))
+    figure, (ax,) = plots.new_axes((8.0, 4.8))
     ax.semilogy(parting[1:, 0], parting[1:, 1], color=BLUE, linewidth=1.2, label="difference of crank angles")
     steady = NUDGE * MECHANISM.start()[1][0] * parting[1:, 0]
     ax.semilogy(parting[1:, 0], steady, "--", color=DARK_GREY, label="at constant crank speeds")
     ax.set(
         xlabel="time in s", ylabel="difference in rad", title=f"two starts whose speeds differ by {NUDGE:g}"
     )
-    legend_below(figure, 2)
+    plots.legend_below(figure, 2)
     return figure
-
-
-SLIDER_CLEARANCE = Experiment(
-    "slider-clearance",
-    "a slider-crank with clearance in its guide: impacts of the slider's four corners",
-    "Flores, Leine and Glocker, translational clearance joints, 2010",
-    run,
-)

@@ -9,44 +9,17 @@ fixed point of that map, which a secant iteration finds.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.events import EventKind, EventRun, SteppedRun, simulate_events
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.impacts.event_report import (
-    Convergence,
-    certificate_rows,
-    convergence,
-    convergence_figure,
-    energy_figure,
-    order_row,
-)
-from nonsmooth.experiments.impacts.event_timeline import (
-    mode_bars,
-    stretch,
-    write_convergence,
-    write_events,
-    write_motion,
-)
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    LIGHT_GREY,
-    ORANGE,
-    RED,
-    legend_below,
-    new_axes,
-    prepare_folder,
-    save_figure,
-    write_csv,
-)
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
+from nonsmooth.experiments.shared import convergence, event_runs, plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE, RED
+from nonsmooth.experiments.summary import Comparison, exact_row, paper_row, reference_row
 from nonsmooth.scenes.closed_form.woodpecker import BEAK, LOWER, UPPER, Woodpecker
 
 if TYPE_CHECKING:
@@ -87,10 +60,6 @@ class Setup:
     """Of time stepping, in s; many, since an error depends on where in a step an event falls."""
 
 
-FULL = Setup(60, 6, tuple(2e-4 * 0.925**k for k in range(36)))
-QUICK = Setup(4, 2, tuple(2e-4 * 0.7**k for k in range(4)))
-
-
 @dataclass(frozen=True)
 class Return:
     """The bird at the bottom of its swing again."""
@@ -112,7 +81,7 @@ def back_at_the_bottom(angle: float, within: float = LONGEST, **options: Any) ->
         within: s to wait.
         **options: tolerances of `EventOptions`.
     """
-    run = simulate_events(TOY.system(), *TOY.at_rest(angle), within, **options)
+    run = simulate_events(TOY.system(), *TOY.at_rest(angle), duration=within, **options)
     slips = run.times(EventKind.SLIP, LOWER)
 
     def spin(t: float) -> float:
@@ -169,19 +138,21 @@ def sliding_down(cycle: Return) -> Floats:
     return run.sample(time).u[0, [0, 2]]
 
 
-def stepped(setup: Setup, found: EventRun) -> Convergence:
+def stepped(setup: Setup, found: EventRun) -> convergence.Curve:
     """Time stepping through a peck, against the events."""
 
     def error(steps: SteppedRun) -> float:
         return _apart(steps.q, found.sample(steps.time).q)
 
     start = found.start
-    return convergence(TOY.system(), start.q, start.u, PECK, setup.steps, error)
+    return convergence.measure(TOY.system(), start.q, start.u, PECK, setup.steps, error)
 
 
 def event_error(found: EventRun) -> float:
     """What a tenth of the tolerance changes in the same quantity, in rad."""
-    finer = simulate_events(TOY.system(), found.start.q, found.start.u, PECK, relative=1e-13, absolute=1e-13)
+    finer = simulate_events(
+        TOY.system(), found.start.q, found.start.u, duration=PECK, relative=1e-13, absolute=1e-13
+    )
     times = np.linspace(0.0, PECK, 500)
     return _apart(finer.sample(times).q, found.sample(times).q)
 
@@ -190,43 +161,97 @@ def _apart(one: Floats, other: Floats) -> float:
     return float(np.abs(one[:, 1] - other[:, 1]).mean())
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    prepare_folder(folder)
-    setup = QUICK if quick else FULL
-    pieces = Pieces(progress, 6)
-    pieces.begin("fixed point of the map")
-    solution = periodic()
-    cycle = solution.back
-    start = TOY.at_rest(cycle.angle)
-    pieces.begin(f"{setup.periods} periods")
-    found = simulate_events(TOY.system(), *start, setup.periods * cycle.time)
-    pieces.begin("Poisson's law of impact")
-    poisson = simulate_events(TOY.system(), *start, cycle.time, impact="poisson")
-    pieces.begin(f"the map at {setup.angles} angles")
-    table = return_map(setup.angles)
-    pieces.begin("time stepping")
-    curve = stepped(setup, found)
-    pieces.begin("data and figures")
-    title = "The woodpecker toy: both integrators through a peck"
-    files = [
-        write_events(folder / "events.csv", {"periodic": found}),
-        write_motion(folder / "motion.csv", found, ("y", "sleeve_angle", "bird_angle")),
-        write_csv(folder / "map.csv", ("angle_rad", "next_angle_rad", "time_s", "height_m"), table.tolist()),
-        write_convergence(folder / "convergence.csv", {CURVE: curve}),
-        save_figure(_motion(found, cycle), folder / "motion.png"),
-        save_figure(_portraits(found, cycle), folder / "phase_portraits.png"),
-        save_figure(_map_figure(table, cycle.angle), folder / "map.png"),
-        save_figure(energy_figure(found, "The woodpecker toy: energies"), folder / "energy.png"),
-        save_figure(
-            convergence_figure(title, {CURVE: curve}, event_error(found), "rad"),
-            folder / "convergence.png",
-        ),
-    ]
-    rows = compare(found, solution, poisson, curve)
-    summary = Summary(WOODPECKER.name, WOODPECKER.paper, tuple(rows), tuple(files)).write(folder)
-    pieces.finish()
-    return summary
+class Found(NamedTuple):
+    """What the experiment computes."""
+
+    run: EventRun
+    solution: Periodic
+    poisson: EventRun
+    table: Floats
+    curve: convergence.Curve
+
+
+class WoodpeckerToy(Experiment[Setup, Found]):
+    """The periodic solution, its map, and other integrators beside it."""
+
+    name = "woodpecker"
+    summary = "the woodpecker toy: its periodic solution, with all impacts, sticking and sliding"
+    paper = "Glocker 1995; Leine, Glocker and van Campen, nonlinear dynamics of the woodpecker toy, 2001"
+    belongs_to = "studer"
+    seconds = (15.0, 180.0)
+    FULL = Setup(60, 6, tuple(2e-4 * 0.925**k for k in range(36)))
+    QUICK = Setup(4, 2, tuple(2e-4 * 0.7**k for k in range(4)))
+
+    def measure(self, setup: Setup, work: Work) -> Found:
+        """Find the periodic solution, run it under both laws, draw the map, and step through time."""
+        work.expect(5)
+        work.begin("fixed point of the map")
+        solution = periodic()
+        start, period = TOY.at_rest(solution.back.angle), solution.back.time
+        work.begin(f"{setup.periods} periods")
+        run = simulate_events(TOY.system(), *start, duration=setup.periods * period)
+        work.begin("Poisson's law of impact")
+        poisson = simulate_events(TOY.system(), *start, duration=period, impact="poisson")
+        work.begin(f"the map at {setup.angles} angles")
+        table = return_map(setup.angles)
+        work.begin("time stepping")
+        return Found(run, solution, poisson, table, stepped(setup, run))
+
+    def data(self, found: Found) -> Data:
+        """Events, motion, the map, and errors of time stepping."""
+        return {
+            "events.csv": event_runs.events_table({"periodic": found.run}),
+            "motion.csv": event_runs.motion_table(found.run, ("y", "sleeve_angle", "bird_angle")),
+            "map.csv": Table(("angle_rad", "next_angle_rad", "time_s", "height_m"), found.table.tolist()),
+            "convergence.csv": convergence.table({CURVE: found.curve}),
+        }
+
+    def figures(self, found: Found) -> Figures:
+        """Motion, phase portraits, the map, energy, and both integrators."""
+        run, cycle, title = found.run, found.solution.back, "The woodpecker toy"
+        both = f"{title}: both integrators through a peck"
+        return {
+            "motion": _motion(run, cycle),
+            "phase_portraits": _portraits(run, cycle),
+            "map": _map_figure(found.table, cycle.angle),
+            "energy": event_runs.energy_figure(run, f"{title}: energies"),
+            "convergence": convergence.figure(both, {CURVE: found.curve}, event_error(run), "rad"),
+        }
+
+    def compare(self, found: Found) -> Rows:
+        """The periodic solution against its own laws, Siconos and the published state."""
+        run, solution, poisson, _, curve = found
+        cycle, source = solution.back, "Siconos, Moreau-Jean, 1e-6 s:"
+        down, spin = sliding_down(cycle)
+        moved = cycle.angle - float(cycle.run.start.q[2])
+        yield reference_row("period", SICONOS_PERIOD, cycle.time, "s", source)
+        yield reference_row("drop in a period", SICONOS_DROP, -cycle.height, "m", source)
+        yield Comparison(
+            "angle of the bird at the bottom", None, cycle.angle, "rad", "fixed point of the map"
+        )
+        yield exact_row("change of that angle in a period", 0.0, moved, "rad")
+        yield Comparison(
+            "factor by which deviations grow in a period", None, solution.slope, "",
+            "stable, since it is between −1 and 1",
+        )  # fmt: skip
+        yield paper_row("speed of the sleeve at φ_S = −0.2788", PUBLISHED[1], down, "m/s")
+        yield paper_row("speed of the bird at φ_S = −0.2788", PUBLISHED[2], spin, "rad/s")
+        yield from _sequence(cycle)
+        impacts, friction = losses(run, cycle.time)
+        weight = (TOY.bird_mass + TOY.sleeve_mass) * TOY.gravity
+        yield exact_row(
+            "energy lost in a period", -weight * cycle.height, impacts + friction, "J",
+            "weight times drop",
+        )  # fmt: skip
+        yield Comparison("part of it lost in impacts", None, impacts / (impacts + friction), "")
+        yield exact_row(
+            f"difference of y after {round(run.final.t / cycle.time)} periods", 0.0,
+            return_error(run, cycle), "m",
+        )  # fmt: skip
+        yield _laws(cycle.run, poisson)
+        yield from _pecking()
+        yield from event_runs.certificate_rows(run)
+        yield curve.row("order of time stepping", 1.0, CURVE)
 
 
 def return_map(count: int) -> Floats:
@@ -253,44 +278,6 @@ def losses(run: EventRun, until: float) -> tuple[float, float]:
     return impacts, float(run.energy(until).dissipated[0]) - impacts
 
 
-def compare(found: EventRun, solution: Periodic, poisson: EventRun, curve: Convergence) -> list[Comparison]:
-    """The periodic solution against its own laws, Siconos and the published state."""
-    cycle, source = solution.back, "Siconos, Moreau-Jean, 1e-6 s:"
-    down, spin = sliding_down(cycle)
-    rows = [
-        Comparison.with_reference("period", SICONOS_PERIOD, cycle.time, "s", source),
-        Comparison.with_reference("drop in a period", SICONOS_DROP, -cycle.height, "m", source),
-        Comparison("angle of the bird at the bottom", None, cycle.angle, "rad", "fixed point of the map"),
-        Comparison.with_closed_form(
-            "change of that angle in a period", 0.0, cycle.angle - float(cycle.run.start.q[2]), "rad"
-        ),
-        Comparison(
-            "factor by which deviations grow in a period", None, solution.slope, "",
-            "stable, since it is between −1 and 1",
-        ),
-        Comparison.with_paper("speed of the sleeve at φ_S = −0.2788", PUBLISHED[1], down, "m/s"),
-        Comparison.with_paper("speed of the bird at φ_S = −0.2788", PUBLISHED[2], spin, "rad/s"),
-    ]  # fmt: skip
-    rows += _sequence(cycle)
-    impacts, friction = losses(found, cycle.time)
-    weight = (TOY.bird_mass + TOY.sleeve_mass) * TOY.gravity
-    rows += [
-        Comparison.with_closed_form(
-            "energy lost in a period", -weight * cycle.height, impacts + friction, "J", "weight times drop"
-        ),
-        Comparison("part of it lost in impacts", None, impacts / (impacts + friction), ""),
-        Comparison.with_closed_form(
-            f"difference of y after {round(found.final.t / cycle.time)} periods", 0.0,
-            return_error(found, cycle), "m",
-        ),
-        _laws(cycle.run, poisson),
-        *_pecking(),
-        *certificate_rows(found),
-        order_row("order of time stepping", 1.0, curve, CURVE),
-    ]  # fmt: skip
-    return rows
-
-
 def _sequence(cycle: Return) -> list[Comparison]:
     """The events of a period, in their order."""
     return [
@@ -304,7 +291,7 @@ def _laws(newton: EventRun, poisson: EventRun) -> Comparison:
     ours = newton.times()[newton.times() < poisson.final.t]
     other = poisson.times()
     apart = float(np.abs(ours - other).max()) if len(ours) == len(other) else np.nan
-    return Comparison.with_closed_form(
+    return exact_row(
         "difference of event times, Newton's and Poisson's law", 0.0, apart, "s",
         "alike where one contact is hit at a time and keeps sliding",
     )  # fmt: skip
@@ -313,11 +300,14 @@ def _laws(newton: EventRun, poisson: EventRun) -> Comparison:
 def _pecking() -> list[Comparison]:
     """From the published state on, against the reference solution that Siconos ships."""
     run = simulate_events(
-        TOY.system(), [0.0, -TOY.jam_angle, PUBLISHED[0]], [PUBLISHED[1], 0.0, PUBLISHED[2]], PECKING_TIME
+        TOY.system(),
+        [0.0, -TOY.jam_angle, PUBLISHED[0]],
+        [PUBLISHED[1], 0.0, PUBLISHED[2]],
+        duration=PECKING_TIME,
     )
     ours = (run.final.q[0], run.final.q[2], run.final.u[0])
     return [
-        Comparison.with_reference(
+        reference_row(
             f"{name} {PECKING_TIME} s after the published state", value, float(mine), unit,
             "Siconos' example, 2e-5 s:",
         )
@@ -330,8 +320,8 @@ def _motion(found: EventRun, cycle: Return) -> Figure:
     end = 2.0 * cycle.time
     times = np.linspace(0.0, end, 1500)
     motion = found.sample(times)
-    figure, axes = new_axes((9.0, 10.0), rows=4)
-    stretch(axes[0], (2.0, 3.0, 2.5, 1.8))
+    figure, axes = plots.new_axes((9.0, 10.0), rows=4)
+    event_runs.stretch(axes[0], (2.0, 3.0, 2.5, 1.8))
     axes[0].plot(
         1e3 * times, 1e3 * motion.q[:, 0], color=DARK_GREY, linewidth=1.5, label="height y of the sleeve"
     )
@@ -351,9 +341,9 @@ def _motion(found: EventRun, cycle: Return) -> Figure:
             1e3 * times, force[:, 0], color=colour, linewidth=1.4, label=f"normal force, {contact.name}"
         )
     axes[2].set(ylabel="force in N", xlim=(0.0, 1e3 * end))
-    mode_bars(axes[3], found, 0.0, end, unit=1e-3)
+    event_runs.mode_bars(axes[3], found, 0.0, end, unit=1e-3)
     axes[3].set(xlabel="time in ms")
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
@@ -361,7 +351,7 @@ def _portraits(found: EventRun, cycle: Return) -> Figure:
     """Speed over angle of sleeve and bird, coloured by which edge of the sleeve touches."""
     times = np.linspace(0.0, cycle.time, 2000)
     motion = found.sample(times)
-    figure, axes = new_axes((12.0, 5.6), columns=2)
+    figure, axes = plots.new_axes((12.0, 5.6), columns=2)
     state = np.select(
         [motion.modes[:, 1] == 2, motion.modes[:, 1] == 1, motion.modes[:, 2] > 0], [0, 1, 2], default=3
     )
@@ -392,26 +382,18 @@ def _portraits(found: EventRun, cycle: Return) -> Figure:
     axes[0].axvline(-TOY.jam_angle, color=DARK_GREY, linewidth=0.8, linestyle=":")
     axes[0].axvline(TOY.jam_angle, color=DARK_GREY, linewidth=0.8, linestyle=":")
     axes[1].axvline(TOY.peck_angle, color=DARK_GREY, linewidth=0.8, linestyle=":")
-    legend_below(figure, 5)
+    plots.legend_below(figure, 5)
     return figure
 
 
 def _map_figure(table: Floats, angle: float) -> Figure:
     """The next angle over the last one, and the diagonal."""
-    figure, (ax,) = new_axes((7.0, 6.0))
+    figure, (ax,) = plots.new_axes((7.0, 6.0))
     ends = [-0.78, -0.35]
     ax.plot(ends, ends, "--", color=DARK_GREY, linewidth=1.0, label="the same angle again")
     ax.plot(table[:, 0], table[:, 1], "o-", color=BLUE, markersize=3.5, linewidth=1.0, label="the map")
     ax.plot([angle], [angle], "o", color=RED, markersize=8, label=f"periodic solution, {angle:.6f} rad")
     ax.set(xlabel="bird's angle at the bottom in rad", ylabel="next time, in rad", xlim=ends)
     ax.set_title("the woodpecker toy as a map of one number")
-    legend_below(figure, 2)
+    plots.legend_below(figure, 2)
     return figure
-
-
-WOODPECKER = Experiment(
-    "woodpecker",
-    "the woodpecker toy: its periodic solution, with all impacts, sticking and sliding",
-    "Glocker 1995; Leine, Glocker and van Campen, nonlinear dynamics of the woodpecker toy, 2001",
-    run,
-)

@@ -8,17 +8,13 @@ a contact, or tilts its normal, brings the arch down.
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
-from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.masonry.standing import Building, Standing, run_buildings
+from nonsmooth.experiments.masonry.standing import Building, Setup, Standing, StandingBuildings
+from nonsmooth.experiments.summary import Comparison
 from nonsmooth.scenes.masonry import arch
 
 STEP = 1.0 / 240.0
 """s"""
-FULL, QUICK = 600, 40
-"""Steps."""
 
 
 def _first_residual(each: Standing) -> tuple[float, ...]:
@@ -47,14 +43,12 @@ LARGE = Building(
 )  # fmt: skip
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    return run_buildings(ARCH, (SMALL, LARGE), QUICK if quick else FULL, folder, progress)
+class Arch(StandingBuildings):
+    """Two arches."""
 
-
-ARCH = Experiment(
-    "arch",
-    "masonry arches of 25 and 101 hull stones: every step at 1e-8, and they stand",
-    "the arches of the splitting method for exact friction (SCA 2026), and DART's record of it",
-    run,
-)
+    name = "arch"
+    summary = "masonry arches of 25 and 101 hull stones: every step at 1e-8, and they stand"
+    paper = "the arches of the splitting method for exact friction (SCA 2026), and DART's record of it"
+    seconds = (15.0, 60.0)
+    FULL = Setup((SMALL, LARGE), 600)
+    QUICK = Setup((SMALL, LARGE), 40)

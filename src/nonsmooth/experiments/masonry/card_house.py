@@ -7,17 +7,13 @@ step of 1/240 s), as convex hulls. Here every contact is closed at the start, so
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
-from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.masonry.standing import Building, Standing, run_buildings
+from nonsmooth.experiments.masonry.standing import Building, Setup, Standing, StandingBuildings
+from nonsmooth.experiments.summary import Comparison
 from nonsmooth.scenes.cards import card_house
 
 STEP = 1.0 / 240.0
 """s"""
-FULL, QUICK = 600, 20
-"""Steps."""
 
 
 def _worst(each: Standing) -> tuple[float, ...]:
@@ -45,15 +41,12 @@ MIDDLE = _building(5, 40, 1e-8)
 LARGE = _building(10, 155, 1e-6)
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    buildings = (SMALL, MIDDLE) if quick else (SMALL, MIDDLE, LARGE)
-    return run_buildings(CARD_HOUSE, buildings, QUICK if quick else FULL, folder, progress)
+class CardHouse(StandingBuildings):
+    """Houses of four, five and ten levels."""
 
-
-CARD_HOUSE = Experiment(
-    "card-house",
-    "houses of 26, 40 and 155 cards that lean by their edges: every step certified, and they stand",
-    "the card houses of the splitting method for exact friction (SCA 2026), and DART's record of it",
-    run,
-)
+    name = "card-house"
+    summary = "houses of 26, 40 and 155 cards that lean by their edges: every step certified, and they stand"
+    paper = "the card houses of the splitting method for exact friction (SCA 2026), and DART's record of it"
+    seconds = (15.0, 120.0)
+    FULL = Setup((SMALL, MIDDLE, LARGE), 600)
+    QUICK = Setup((SMALL, MIDDLE), 20)

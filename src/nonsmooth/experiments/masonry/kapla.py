@@ -6,17 +6,12 @@ SimBenchmark runs it at 0.01 s until it collapses and counts the steps; a tower 
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
-from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Experiment, Summary
-from nonsmooth.experiments.masonry.standing import Building, run_buildings
+from nonsmooth.experiments.masonry.standing import Building, Setup, StandingBuildings
 from nonsmooth.scenes.kapla import kapla
 
 STEP = 0.01
 """s, as in SimBenchmark."""
-FULL, QUICK = 600, 20
-"""Steps."""
 _VIEW = (-60.0, 16.0, 1.0)
 BUILDINGS = (
     Building("hulls", "102 hulls", partial(kapla, hull=True), STEP, 1e-8, _VIEW),
@@ -24,14 +19,14 @@ BUILDINGS = (
 )
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    return run_buildings(KAPLA, BUILDINGS, QUICK if quick else FULL, folder, progress)
+class Kapla(StandingBuildings):
+    """The tower of hulls and of boxes."""
 
-
-KAPLA = Experiment(
-    "kapla",
-    "SimBenchmark's Kapla tower of 102 blocks, as hulls and as boxes: every step at 1e-8, and it stands",
-    "SimBenchmark (Kang and Hwangbo), Kapla benchmark: 6 floors of 17 blocks of 10 kg, step 0.01 s",
-    run,
-)
+    name = "kapla"
+    summary = (
+        "SimBenchmark's Kapla tower of 102 blocks, as hulls and as boxes: every step at 1e-8, and it stands"
+    )
+    paper = "SimBenchmark (Kang and Hwangbo), Kapla benchmark: 6 floors of 17 blocks of 10 kg, step 0.01 s"
+    seconds = (15.0, 60.0)
+    FULL = Setup(BUILDINGS, 600)
+    QUICK = Setup(BUILDINGS, 20)

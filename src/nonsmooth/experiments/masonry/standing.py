@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Pieces, Progress
+from nonsmooth._support.arrays import Floats, Pixels
 from nonsmooth.errors import ContactWarning, ToleranceWarning
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    ORANGE,
-    legend_below,
-    new_axes,
-    prepare_folder,
-    save_figure,
-    write_csv,
-    write_json,
-)
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, ORANGE
+from nonsmooth.experiments.shared.pictures import run_and_paint
+from nonsmooth.experiments.summary import Comparison, exact_row
 from nonsmooth.io.runs.recording import Recording
 from nonsmooth.model.system import System
 from nonsmooth.stepping.frame import Frame
@@ -76,6 +65,8 @@ class Standing:
     """Largest distance in m of a body from where it started, after every step."""
     force_error: float
     """Vertical force on all that is fixed against the weight, mean over the last tenth, as a part of it."""
+    picture: Pixels
+    """Of its end."""
 
     @property
     def largest_displacement(self) -> float:
@@ -93,78 +84,67 @@ class Standing:
         return float(self.run.timings.seconds[part])
 
 
-def stand(building: Building, steps: int, folder: Path, pieces: Pieces) -> tuple[Standing, Path]:
-    """Run a building for some steps; returns the run and a picture of its end."""
+def stand(building: Building, steps: int, work: Work) -> Standing:
+    """Run a building for some steps."""
     system = building.build()
     moving = ~system.fixed
     weight = float(np.linalg.norm(system.gravity)) * float(system.mass[moving].sum())
     first = system.position[moving].copy()
     displacement, carried = np.empty(steps), np.empty(steps)
-    due = {round(part * steps / PARTS) for part in range(PARTS)}
 
     def look(frame: Frame) -> None:
         displacement[frame.index - 1] = np.linalg.norm(frame.position[moving] - first, axis=1).max()
         fixed = ~moving[frame.contacts.bodies]
         sign = fixed[:, 0].astype(float) - fixed[:, 1]
         carried[frame.index - 1] = sign @ frame.impulses[:, 2] / frame.step
-        if frame.index in due:
-            pieces.begin(f"{building.label}, step {frame.index} of {steps}")
 
-    pieces.begin(f"{building.label}, step 0 of {steps}")
-    with tempfile.TemporaryDirectory() as scratch:
-        record = Recording(Path(scratch) / "run.h5", times=(steps * building.step,), checkpoint_seconds=None)
+    end = steps * building.step
+
+    def go(record: Recording | None) -> Run:
         with warnings.catch_warnings():
             for counted in (ToleranceWarning, ContactWarning):
                 warnings.simplefilter("ignore", counted)  # the summary counts such steps
-            run = simulate(
-                system, steps * building.step, building.step, tolerance=building.tolerance,
-                record=record, observe=look, contact_check="all",
+            return simulate(
+                system, duration=end, step=building.step, tolerance=building.tolerance, record=record,
+                observe=look, contact_check="all", progress=work.each(PARTS, building.label),
             )  # fmt: skip
-        picture = _paint(Path(scratch) / "run.h5", building, folder / f"{building.key}.png")
+
+    run, (picture,) = run_and_paint(go, [end], view=building.view, size=(1440, 900), colour="force")
     late = carried[-max(1, steps // 10) :].mean()
-    return Standing(building, system, run, displacement, abs(late / weight - 1.0)), picture
+    return Standing(building, system, run, displacement, abs(late / weight - 1.0), picture)
 
 
-def _paint(recording: Path, building: Building, target: Path) -> Path:
-    """Draw the last frame, bodies coloured by the contact forces on them."""
-    from PIL import Image
+class Setup(NamedTuple):
+    """How much is computed."""
 
-    from nonsmooth.io import Trajectory
-    from nonsmooth.view.drawing.camera import View
-    from nonsmooth.view.drawing.colours import ColourBy
-    from nonsmooth.view.drawing.look import Look
-    from nonsmooth.view.drawing.picture import Painter
-
-    with Trajectory(recording) as trajectory:
-        end = float(trajectory.times[-1])
-        look = Look(colour=ColourBy.FORCE, width=1440, height=900)
-        Image.fromarray(Painter(trajectory, [end], look, View(*building.view)).paint(end)).save(target)
-    return target
+    buildings: Sequence[Building]
+    steps: int
 
 
-def run_buildings(
-    experiment: Experiment, buildings: Sequence[Building], steps: int, folder: Path, progress: Progress
-) -> Summary:
-    """Run buildings, write data, figures and the summary of an experiment."""
-    prepare_folder(folder)
-    pieces = Pieces(progress, PARTS * len(buildings) + 1)
-    found, pictures = [], []
-    for building in buildings:
-        standing, picture = stand(building, steps, folder, pieces)
-        found.append(standing)
-        pictures.append(picture)
-    pieces.begin("data and figures")
-    files = [
-        _write_steps(folder / "steps.csv", found),
-        write_json(folder / "runs.json", {each.building.key: numbers(each) for each in found}),
-        *pictures,
-        save_figure(_history(found), folder / "history.png"),
-    ]
-    rows = tuple(row for each in found for row in compare(each))
-    failures = tuple(sentence for each in found for sentence in failures_of(each))
-    summary = Summary(experiment.name, experiment.paper, rows, tuple(files), failures).write(folder)
-    pieces.finish()
-    return summary
+class StandingBuildings(Experiment[Setup, list[Standing]]):
+    """Some buildings that must stand."""
+
+    def measure(self, setup: Setup, work: Work) -> list[Standing]:
+        """Run all buildings."""
+        work.expect(PARTS * len(setup.buildings))
+        return [stand(building, setup.steps, work) for building in setup.buildings]
+
+    def data(self, found: list[Standing]) -> Data:
+        """Every step, and every run in a few numbers."""
+        runs = {each.building.key: numbers(each) for each in found}
+        return {"steps.csv": _steps_table(found), "runs.json": runs}
+
+    def figures(self, found: list[Standing]) -> Figures:
+        """Every building at its end, and the history."""
+        return {**{each.building.key: each.picture for each in found}, "history": _history(found)}
+
+    def compare(self, found: list[Standing]) -> Rows:
+        """Certificate, displacement and time of every building."""
+        return (row for each in found for row in compare(each))
+
+    def failures(self, found: list[Standing]) -> list[str]:
+        """What a building must do and does not."""
+        return [sentence for each in found for sentence in failures_of(each)]
 
 
 def numbers(each: Standing) -> dict[str, float]:
@@ -191,34 +171,31 @@ def numbers(each: Standing) -> dict[str, float]:
     }
 
 
-def compare(each: Standing) -> list[Comparison]:
+def compare(each: Standing) -> Rows:
     """Certificate, displacement and time of a building, with what others print beside."""
     name, found = each.building.label, numbers(each)
     certificate = each.run.certificate
-    rows = [
-        Comparison(f"steps that missed the tolerance, {name}", None, float(certificate.missed), "",
-                   f"must be 0, of {certificate.steps} at {certificate.tolerance:g}; largest residual "
-                   f"{certificate.worst:.2e}; {found['contacts']:.0f} contacts at most", 0.0),
-        Comparison(f"largest displacement, {name}", None, each.largest_displacement, "m",
-                   f"it stands if this is at most {ALLOWED:g} m"),
-        Comparison(f"steps with a wrong or missing contact, {name}", None,
-                   float(certificate.wrong_contact_steps), "",
-                   f"must be 0; {certificate.contacts_checked} of {certificate.contacts} contacts checked; "
-                   f"largest error of a gap {certificate.largest_gap_error:.1e} m, of a normal "
-                   f"{certificate.largest_normal_error:.1e} rad", 0.0),
-        Comparison.with_closed_form(f"weight carried, as a part of all, {name}", 1.0, 1.0 - each.force_error,
-                                    "", "mean over the last tenth of the run"),
-        Comparison(f"largest penetration, {name}", None, certificate.largest_penetration, "m"),
-        Comparison(f"time of a step, {name}", None, 1e3 * each.per_step, "ms",
-                   f"contacts {1e3 * each.share('collision') / certificate.steps:.3g} ms, solver "
-                   f"{1e3 * each.share('solver') / certificate.steps:.3g} ms, check of all contacts "
-                   f"{1e3 * each.share('checking') / certificate.steps:.3g} ms"),
-    ]  # fmt: skip
+    yield Comparison(f"steps that missed the tolerance, {name}", None, float(certificate.missed), "",
+               f"must be 0, of {certificate.steps} at {certificate.tolerance:g}; largest residual "
+               f"{certificate.worst:.2e}; {found['contacts']:.0f} contacts at most", 0.0)  # fmt: skip
+    yield Comparison(f"largest displacement, {name}", None, each.largest_displacement, "m",
+               f"it stands if this is at most {ALLOWED:g} m")  # fmt: skip
+    yield Comparison(f"steps with a wrong or missing contact, {name}", None,
+               float(certificate.wrong_contact_steps), "",
+               f"must be 0; {certificate.contacts_checked} of {certificate.contacts} contacts checked; "
+               f"largest error of a gap {certificate.largest_gap_error:.1e} m, of a normal "
+               f"{certificate.largest_normal_error:.1e} rad", 0.0)  # fmt: skip
+    yield exact_row(f"weight carried, as a part of all, {name}", 1.0, 1.0 - each.force_error,
+                                "", "mean over the last tenth of the run")  # fmt: skip
+    yield Comparison(f"largest penetration, {name}", None, certificate.largest_penetration, "m")
+    yield Comparison(f"time of a step, {name}", None, 1e3 * each.per_step, "ms",
+               f"contacts {1e3 * each.share('collision') / certificate.steps:.3g} ms, solver "
+               f"{1e3 * each.share('solver') / certificate.steps:.3g} ms, check of all contacts "
+               f"{1e3 * each.share('checking') / certificate.steps:.3g} ms")  # fmt: skip
     if each.building.measured is not None:
         ours = each.building.measured(each)
         for row, value in zip(each.building.published, ours, strict=True):
-            rows.append(Comparison(f"{row.quantity}, {name}", row.paper, value, row.unit, row.error_or_note))
-    return rows
+            yield Comparison(f"{row.quantity}, {name}", row.paper, value, row.unit, row.error_or_note)
 
 
 def failures_of(each: Standing) -> list[str]:
@@ -240,7 +217,7 @@ def failures_of(each: Standing) -> list[str]:
     return said
 
 
-def _write_steps(path: Path, found: Sequence[Standing]) -> Path:
+def _steps_table(found: Sequence[Standing]) -> Table:
     rows: list[list[object]] = []
     for each in found:
         steps = each.run.steps
@@ -253,12 +230,12 @@ def _write_steps(path: Path, found: Sequence[Standing]) -> Path:
         "building", "time_s", "displacement_m", "residual", "iterations", "contacts", "penetration_m",
         "kinetic_energy_J",
     )  # fmt: skip
-    return write_csv(path, header, rows)
+    return Table(header, rows)
 
 
 def _history(found: Sequence[Standing]) -> Figure:
     """Residual and displacement of every step."""
-    figure, (left, right) = new_axes((11.0, 5.4), columns=2)
+    figure, (left, right) = plots.new_axes((11.0, 5.4), columns=2)
     for each, colour in zip(found, _COLOURS, strict=False):
         time_, residual = each.run.steps["time"], each.run.steps["residual"]
         left.semilogy(
@@ -271,5 +248,5 @@ def _history(found: Sequence[Standing]) -> Figure:
     right.axhline(ALLOWED, color=DARK_GREY, linestyle="--", linewidth=1.0, label="counts as standing below")
     left.set(xlabel="time in s", ylabel="relative residual", title="residual of every step")
     right.set(xlabel="time in s", ylabel="displacement in m", title="largest displacement of a body")
-    legend_below(figure, len(found) + 2)
+    plots.legend_below(figure, len(found) + 2)
     return figure

@@ -14,16 +14,15 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
 from nonsmooth.experiments.mazhar import figures
 from nonsmooth.experiments.mazhar.models import MODELS, DualRelaxed, Model
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
+from nonsmooth.experiments.summary import Comparison, Quantity, exact_row, paper_row
 from nonsmooth.model.system import System
 from nonsmooth.scenes.balls import rolling_ball
 from nonsmooth.scenes.boxes import box_on_incline
@@ -209,8 +208,8 @@ def follow(case: Case, model: Model, step: float, duration: float | None = None)
 
     began = time.perf_counter()
     simulate(
-        system, case.duration if duration is None else duration, step, **model.settings, tolerance=TOLERANCE,
-        observe=observe, on_failure="raise",
+        system, duration=case.duration if duration is None else duration, step=step, tolerance=TOLERANCE,
+        observe=observe, on_failure="raise", **model.settings,
     )  # fmt: skip
     seconds = time.perf_counter() - began
     place, velocity, spin = np.split(np.array(states), 3, axis=1)
@@ -227,141 +226,159 @@ def _state(position: Floats, velocity: Floats, spin: Floats) -> Floats:
     return np.concatenate([position, velocity, spin])
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`. In the quick form time steps are 0.02 s and 0.01 s."""
-    prepare_folder(folder)
-    steps = [0.02, 0.01] if quick else [4.0 * STEP, 2.0 * STEP, STEP]
-    models = [kind() for kind in MODELS]
-    studied = [model for model in models if model.exact or isinstance(model, DualRelaxed)]
-    exact = [model for model in models if model.exact]
-    total = len(CASES) * (len(models) + len(studied) * (len(steps) - 1)) + len(exact) + 1
-    tracks: list[Track] = []
-    for case in CASES:
-        for model in models:
-            for step in steps if model in studied else steps[-1:]:
-                progress(len(tracks), total, f"{case.title}, {model.label}, h = {step:g} s")
-                tracks.append(follow(case, model, step))
-    resting: list[Track] = []
-    for model in exact:
-        progress(len(tracks) + len(resting), total, f"at rest on the incline, {model.label}")
-        step = steps[0] if quick else steps[-1]
-        until = CASES[-1].sliding_ends + REST + 10.0 * step
-        resting.append(follow(CASES[-1], model, step, until))
-    progress(total - 1, total, "figures")
-    shown = {case.name: [t for t in tracks if t.case is case and t.step == steps[-1]] for case in CASES}
-    study = {case.name: [t for t in tracks if t.case is case and t.model in studied] for case in CASES}
-    files = [
-        _write_tracks(folder / "tracks.csv", [track for each in shown.values() for track in each]),
-        _write_errors(folder / "errors.csv", tracks),
-    ]
-    for case in CASES:
-        name = f"{case.name.replace('-', '_')}.png"
-        files.append(save_figure(figures.motion(case, shown[case.name]), folder / name))
-    files.append(save_figure(figures.convergence(study), folder / "order.png"))
-    files.append(save_figure(figures.rest(resting), folder / "rest.png"))
-    rows = tuple(compare(shown, study, resting))
-    progress(total, total, "done")
-    return Summary(MAZHAR_DYNAMICS.name, MAZHAR_DYNAMICS.paper, rows, tuple(files)).write(folder)
+ROLLS_FROM = Quantity("ball rolls from, {}")
+STOP_DISTANCE = Quantity("{case}: stop distance, {model}")
+ACCELERATION = Quantity("{case}: acceleration, {model}")
+POSITION_ERROR = Quantity("{case}: largest error of position, exact models")
+APART = Quantity("{case}: largest distance between exact models")
+HIGHEST = Quantity("{case}: highest above the surface, {models} models")
+LIFT_OFF = Quantity("{case}: lift-off speed, relaxed models")
+ORDER = Quantity("{case}: order in h, {model}")
 
 
-def compare(
-    tracks: dict[str, list[Track]], study: dict[str, list[Track]], resting: list[Track]
-) -> list[Comparison]:
-    """Set the report's values and the closed forms beside ours, by the names of the cases."""
-    ball = tracks["ball"]
-    rows = [
-        Comparison.with_paper(
-            f"ball rolls from, {track.model.label}", 0.291, _rolls_from(track), "s",
-            f"2 v₀/(7 μ g) = {track.case.sliding_ends:.6f} s; the slip of the last two sliding steps, "
-            "extended to zero",
-        )
-        for track in ball
-        if track.model.exact
-    ]  # fmt: skip
-    for name in ("box", "incline-to-rest"):
-        for track in tracks[name]:
-            if track.model.exact:
-                rows.append(
-                    Comparison.with_closed_form(
-                        f"{track.case.title}: stop distance, {track.model.label}", track.case.stop_distance,
-                        float(track.along[-1]), "m",
+class Setup(NamedTuple):
+    """How much is computed."""
+
+    steps: tuple[float, ...]
+    """Time steps in s, the longest first."""
+    resting: float
+    """Time step in s of the box at rest."""
+
+
+class Found(NamedTuple):
+    """What the experiment computes."""
+
+    tracks: dict[str, list[Track]]
+    study: dict[str, list[Track]]
+    resting: list[Track]
+    every: list[Track]
+    """Of the cases, in the order of their runs."""
+
+
+class MazharDynamics(Experiment[Setup, Found]):
+    """Four cases under six models."""
+
+    name = "mazhar-dynamics"
+    summary = "a ball and three boxes under six models, beside the closed form: who lifts off, who creeps"
+    paper = "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.3–5.5, Figs. 7–20"
+    seconds = (90.0, 100.0)
+    FULL = Setup((4.0 * STEP, 2.0 * STEP, STEP), STEP)
+    QUICK = Setup((0.02, 0.01), 0.02)
+
+    def measure(self, setup: Setup, work: Work) -> Found:
+        """Follow all cases under all models, and the box at rest."""
+        models = [kind() for kind in MODELS]
+        studied = [model for model in models if model.exact or isinstance(model, DualRelaxed)]
+        exact, steps = [model for model in models if model.exact], setup.steps
+        work.expect(len(CASES) * (len(models) + len(studied) * (len(steps) - 1)) + len(exact))
+        tracks: list[Track] = []
+        for case in CASES:
+            for model in models:
+                for step in steps if model in studied else steps[-1:]:
+                    work.begin(f"{case.title}, {model.label}, h = {step:g} s")
+                    tracks.append(follow(case, model, step))
+        resting: list[Track] = []
+        for model in exact:
+            work.begin(f"at rest on the incline, {model.label}")
+            until = CASES[-1].sliding_ends + REST + 10.0 * setup.resting
+            resting.append(follow(CASES[-1], model, setup.resting, until))
+        shown = {case.name: [t for t in tracks if t.case is case and t.step == steps[-1]] for case in CASES}
+        study = {case.name: [t for t in tracks if t.case is case and t.model in studied] for case in CASES}
+        return Found(shown, study, resting, tracks)
+
+    def data(self, found: Found) -> Data:
+        """The tracks, and their errors."""
+        shown = [track for each in found.tracks.values() for track in each]
+        return {"tracks.csv": _tracks_table(shown), "errors.csv": _errors_table(found.every)}
+
+    def figures(self, found: Found) -> Figures:
+        """Every case, the order, and the box at rest."""
+        cases = {case.name.replace("-", "_"): figures.motion(case, found.tracks[case.name]) for case in CASES}
+        return {**cases, "order": figures.convergence(found.study), "rest": figures.rest(found.resting)}
+
+    def compare(self, found: Found) -> Rows:
+        """Set the report's values and the closed forms beside ours, by the names of the cases."""
+        tracks, study, resting, _ = found
+        ball = tracks["ball"]
+        yield from [
+            paper_row(
+                ROLLS_FROM(track.model.label), 0.291, _rolls_from(track), "s",
+                f"2 v₀/(7 μ g) = {track.case.sliding_ends:.6f} s; the slip of the last two sliding steps, "
+                "extended to zero",
+            )
+            for track in ball
+            if track.model.exact
+        ]  # fmt: skip
+        for name in ("box", "incline-to-rest"):
+            for track in tracks[name]:
+                if track.model.exact:
+                    yield exact_row(
+                        STOP_DISTANCE(case=track.case.title, model=track.model.label),
+                        track.case.stop_distance, float(track.along[-1]), "m",
                         f"½ v₀ h = {0.5 * track.case.speed * track.step:.2g} m is the integrator's share",
-                    )
-                )  # fmt: skip
-    for track in tracks["incline-from-rest"]:
-        if track.model.exact:
-            rows.append(
-                Comparison.with_closed_form(
-                    f"{track.case.title}: acceleration, {track.model.label}", track.case.acceleration,
+                    )  # fmt: skip
+        for track in tracks["incline-from-rest"]:
+            if track.model.exact:
+                yield exact_row(
+                    ACCELERATION(case=track.case.title, model=track.model.label), track.case.acceleration,
                     float(track.speed[-1] / track.time[-1]), "m/s²",
-                )
-            )  # fmt: skip
-    for case in CASES:
-        rows += _of_case(case, tracks[case.name], study[case.name])
-    for track in resting:
-        length = float(track.time[-1] - track.case.sliding_ends)
-        asked = f"h = {track.step:g} s, steps solved to {TOLERANCE:g}"
-        note = f"wanted: below 1e-12 m; over {length:.2f} s, {asked}"
-        rows.append(Comparison(f"creep at rest, {track.model.label}", None, track.drift, "m", note))
-    every = [track for each in (*tracks.values(), *study.values(), resting) for track in each]
-    worst = max(every, key=lambda track: track.residual)
-    rows.append(
-        Comparison(
+                )  # fmt: skip
+        for case in CASES:
+            yield from _of_case(case, tracks[case.name], study[case.name])
+        for track in resting:
+            length = float(track.time[-1] - track.case.sliding_ends)
+            asked = f"h = {track.step:g} s, steps solved to {TOLERANCE:g}"
+            note = f"wanted: below 1e-12 m; over {length:.2f} s, {asked}"
+            yield Comparison(f"creep at rest, {track.model.label}", None, track.drift, "m", note)
+        every = [track for each in (*tracks.values(), *study.values(), resting) for track in each]
+        worst = max(every, key=lambda track: track.residual)
+        yield Comparison(
             "largest certificate residual of all steps", None, worst.residual, "",
             f"asked for: {TOLERANCE:g}; {worst.case.title}, {worst.model.label}",
-        )
-    )  # fmt: skip
-    return rows
+        )  # fmt: skip
 
 
-def _of_case(case: Case, tracks: list[Track], study: list[Track]) -> list[Comparison]:
+def _of_case(case: Case, tracks: list[Track], study: list[Track]) -> Rows:
     """Errors, agreement, lift-off and order of one case."""
     exact = [track for track in tracks if track.model.exact]
     relaxed = [track for track in tracks if not track.model.exact]
     step = exact[0].step
     along, speed, spin = (max(errors) for errors in zip(*(track.errors for track in exact), strict=True))
-    rows = [
-        Comparison(
-            f"{case.title}: largest error of position, exact models", None, along, "m",
-            f"speed {speed:.2g} m/s, spin {spin:.2g} rad/s, at h = {step:g} s",
-        ),
-        Comparison(
-            f"{case.title}: largest distance between exact models", None, _spread(exact), "m",
-            f"between relaxed models {_spread(relaxed):.2g} m",
-        ),
-        Comparison(
-            f"{case.title}: highest above the surface, exact models", None,
-            max(float(track.height.max()) for track in exact), "m", "wanted: 0",
-        ),
-        Comparison(
-            f"{case.title}: highest above the surface, relaxed models", None,
-            max(float(track.height.max()) for track in relaxed), "m", f"the report, {case.report}",
-        ),
-        Comparison.with_closed_form(
-            f"{case.title}: lift-off speed, relaxed models", case.relaxed_lift(step),
-            max((float(track.lift[1]) for track in relaxed), key=lambda v: abs(v - case.relaxed_lift(step))),
-            "m/s", "first step, the model that is farthest from it",
-        ),
-    ]  # fmt: skip
+    yield Comparison(
+        POSITION_ERROR(case=case.title), None, along, "m",
+        f"speed {speed:.2g} m/s, spin {spin:.2g} rad/s, at h = {step:g} s",
+    )  # fmt: skip
+    yield Comparison(
+        APART(case=case.title), None, _spread(exact), "m",
+        f"between relaxed models {_spread(relaxed):.2g} m",
+    )  # fmt: skip
+    yield Comparison(
+        HIGHEST(case=case.title, models="exact"), None,
+        max(float(track.height.max()) for track in exact), "m", "wanted: 0",
+    )  # fmt: skip
+    yield Comparison(
+        HIGHEST(case=case.title, models="relaxed"), None,
+        max(float(track.height.max()) for track in relaxed), "m", f"the report, {case.report}",
+    )  # fmt: skip
+    yield exact_row(
+        LIFT_OFF(case=case.title), case.relaxed_lift(step),
+        max((float(track.lift[1]) for track in relaxed), key=lambda v: abs(v - case.relaxed_lift(step))),
+        "m/s", "first step, the model that is farthest from it",
+    )  # fmt: skip
     lifted = [track for track in study if not track.model.exact]
     heights = ", ".join(f"{track.height.max():.3g} m at h = {track.step:g} s" for track in lifted)
-    rows.append(
-        Comparison(
-            f"{case.title}: what halving h does to the lift-off, {lifted[0].model.label}", None,
-            float(lifted[-2].height.max() / lifted[-1].height.max()), "",
-            f"ratio of the last two heights: {heights}; 1: it does not depend on h, 2: it vanishes with h",
-        )
+    yield Comparison(
+        f"{case.title}: what halving h does to the lift-off, {lifted[0].model.label}", None,
+        float(lifted[-2].height.max() / lifted[-1].height.max()), "",
+        f"ratio of the last two heights: {heights}; 1: it does not depend on h, 2: it vanishes with h",
     )  # fmt: skip
     for label in dict.fromkeys(track.model.label for track in study if track.model.exact):
         own = [track for track in study if track.model.label == label]
         found = ", ".join(f"{track.end_error:.3g} m at h = {track.step:g} s" for track in own)
-        rows.append(
-            Comparison(
-                f"{case.title}: order in h, {label}", None, order_of(own[-2], own[-1]), "",
-                f"error of the position at {case.duration:g} s: {found}; wanted: 1",
-            )
+        yield Comparison(
+            ORDER(case=case.title, model=label), None, order_of(own[-2], own[-1]), "",
+            f"error of the position at {case.duration:g} s: {found}; wanted: 1",
         )  # fmt: skip
-    return rows
 
 
 def order_of(coarse: Track, fine: Track) -> float:
@@ -384,7 +401,7 @@ def _rolls_from(track: Track) -> float:
     return float(track.time[first - 1] + track.step * last / (before - last))
 
 
-def _write_tracks(path: Path, tracks: list[Track]) -> Path:
+def _tracks_table(tracks: list[Track]) -> Table:
     header = (
         "case", "model", "time_s", "along_m", "height_m", "speed_m_per_s", "lift_m_per_s", "spin_rad_per_s",
         "closed_form_along_m", "closed_form_speed_m_per_s", "closed_form_spin_rad_per_s",
@@ -398,10 +415,10 @@ def _write_tracks(path: Path, tracks: list[Track]) -> Path:
             ]
         )  # fmt: skip
         rows += [[track.case.name, track.model.label, *row] for row in numbers.tolist()]
-    return write_csv(path, header, rows)
+    return Table(header, rows)
 
 
-def _write_errors(path: Path, tracks: list[Track]) -> Path:
+def _errors_table(tracks: list[Track]) -> Table:
     """One row for each run: how far it is from the closed form, and what it took."""
     header = (
         "case", "model", "step_s", "position_error_m", "speed_error_m_per_s", "spin_error_rad_per_s",
@@ -415,12 +432,4 @@ def _write_errors(path: Path, tracks: list[Track]) -> Path:
         ]
         for track in tracks
     ]  # fmt: skip
-    return write_csv(path, header, rows)
-
-
-MAZHAR_DYNAMICS = Experiment(
-    "mazhar-dynamics",
-    "a ball and three boxes under six models, beside the closed form: who lifts off, who creeps",
-    "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.3–5.5, Figs. 7–20",
-    run,
-)
+    return Table(header, rows)

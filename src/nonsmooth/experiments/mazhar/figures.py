@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.experiments.shared.output import BLUE, DARK_GREY, GREEN, ORANGE, legend_below, new_axes
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +25,7 @@ _SIZES = {"Primal": 10.0, "Dual": 7.0, "EOM": 4.0}
 
 def motion(case: Case, tracks: Sequence[Track]) -> Figure:
     """Position, speed, spin and height of all models and in closed form; circles exact, squares relaxed."""
-    figure, axes = new_axes((11.0, 8.4), columns=2, rows=2)
+    figure, axes = plots.new_axes((11.0, 8.4), columns=2, rows=2)
     time = np.linspace(0.0, case.duration, 601)
     along, speed, spin = case.closed_form(time)
     panels: tuple[tuple[Axes, str, Any, str], ...] = (
@@ -52,7 +53,7 @@ def motion(case: Case, tracks: Sequence[Track]) -> Figure:
         f"h = {tracks[0].step:g} s{_end_of_sliding(case)}\n{_folded('The report, ' + case.report)}",
         fontsize=11,
     )
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
@@ -60,7 +61,7 @@ def convergence(study: dict[str, list[Track]]) -> Figure:
     """Over the time step: the exact models' error of position with first order, and the relaxed lift-off."""
     from matplotlib.ticker import NullLocator
 
-    figure, axes = new_axes((10.0, 8.0), columns=2, rows=2)
+    figure, axes = plots.new_axes((10.0, 8.0), columns=2, rows=2)
     for ax, tracks in zip(axes, study.values(), strict=True):
         steps = np.array(sorted({track.step for track in tracks}))
         largest = 0.0
@@ -78,13 +79,13 @@ def convergence(study: dict[str, list[Track]]) -> Figure:
         ax.set(title=tracks[0].case.title, xlabel="time step h in s", ylabel="length in m")
         ax.set_xticks(steps, [f"{step:g}" for step in steps])
         ax.xaxis.set_minor_locator(NullLocator())
-    legend_below(figure, 2)
+    plots.legend_below(figure, 2)
     return figure
 
 
 def rest(tracks: Sequence[Track]) -> Figure:
     """How far the box has ever been from where it came to rest on the incline."""
-    figure, (ax,) = new_axes((8.6, 5.0))
+    figure, (ax,) = plots.new_axes((8.6, 5.0))
     for track in tracks:
         since, moved = track.moved_at_rest
         farthest = np.maximum.accumulate(moved)
@@ -98,7 +99,7 @@ def rest(tracks: Sequence[Track]) -> Figure:
         title=f"Box at rest on the incline of 25°, h = {tracks[0].step:g} s: has it crept?",
         xlabel="time since it stopped in s", ylabel="largest distance so far in m", ylim=(1e-18, 1e-11),
     )  # fmt: skip
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 

@@ -8,22 +8,21 @@ Gauss-Seidel in steps of 0.002 s; the problem that is solved has the report's st
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
-from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Progress
 from nonsmooth.errors import UnsupportedError
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
 from nonsmooth.experiments.mazhar import settled_spheres as spheres
 from nonsmooth.experiments.mazhar import static_figures as figures
 from nonsmooth.experiments.shared.granular import Effort
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
+from nonsmooth.experiments.shared.resume import Store
+from nonsmooth.experiments.summary import Comparison, Quantity, exact_row
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.admm import ADMM
 from nonsmooth.solvers.apgd import APGD
@@ -62,8 +61,6 @@ class Method:
     law: str = "relaxed"
 
 
-TIMES = "times.csv"
-"""Written after every solve, and read by a run that goes on."""
 METHODS = (
     Method("APGD", APGD()),
     Method("interior point, dual", InteriorPoint(form="dual")),
@@ -105,11 +102,6 @@ class Setup:
         return spheres.Recipe(
             f"{size:04d}", size, self.duration, self.step, self.effort, GaussSeidel(threads=1)
         )
-
-
-FULL = Setup(tuple(range(64, 2561, 64)), 2.0, 0.002, Effort(1e-2, 100), 1e-4, 60.0)
-"""The report's sizes; it has a time limit of 3,600 s."""
-QUICK = Setup((32, 64, 128), 1.0, 0.005, Effort(1e-2, 100), 1e-4, 2.0)
 
 
 @dataclass(frozen=True)
@@ -179,50 +171,99 @@ def velocity_before(settled: spheres.Settled, problem: ContactProblem) -> Floats
     return np.asarray(free.ravel())
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`. The quick form has 32, 64 and 128 spheres and 2 s a solve."""
-    return run_setup(folder, QUICK if quick else FULL, progress)
+CONTACTS = Quantity("contacts of {} spheres")
+POWER = Quantity("time ~ contacts to the power of, {}")
+LARGEST = Quantity("time of the largest one solved, {}")
+GOES_IN = Quantity("primal objective that goes in, {} spheres")
+AFTER_BY_BEFORE = Quantity("primal objective after / before, {} spheres")
 
 
-def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
-    """Run it in given sizes; what is in the folder already, of the same setup, is not computed again."""
-    prepare_folder(folder)
-    path = folder / TIMES
-    stored = _read(path)
-    results = [each for each in stored if _belongs_to(each, setup)]
-    others = [each for each in stored if not _belongs_to(each, setup)]
-    each = len(setup.methods) + 1
-    total = len(setup.sizes) * each + 2
-    progress(0, total, "compiling kernels, where that was not done before")
-    _warm_up(setup)
-    for index, size in enumerate(setup.sizes):
-        began = 1 + index * each
-        todo = [method for method in setup.methods if _is_open(results, size, method)]
-        if todo:
-            progress(began, total, f"{size} spheres: settling")
+class Found(NamedTuple):
+    """What the experiment computes."""
 
-            def settling(done: int, steps: int, what: str, began: int = began, size: int = size) -> None:
-                if (done * SHOWN) // steps != ((done - 1) * SHOWN) // steps:
-                    progress(began, total, f"{size} spheres: settling, {what}")
+    setup: Setup
+    results: list[Measured]
 
-            data = spheres.settled(setup.recipe(size), folder, settling)
-            problem = data.next_problem(STEP)
-            before = distance_from_free_motion(problem, velocity_before(data, problem))
-        for method in todo:
-            progress(began + 1 + setup.methods.index(method), total, f"{size} spheres: {method.label}")
-            # a problem of its own: none finds what another one has prepared
-            results.append(measure(data.next_problem(STEP), size, before, method, setup))
-            _write(path, others + results)
-    progress(total - 1, total, "figures")
-    files = [
-        path,
-        save_figure(figures.times(results, setup), folder / "fig05_times.png"),
-        save_figure(figures.primal_objectives(best_of_size(results)), folder / "fig06_primal_objective.png"),
-    ]
-    rows = tuple(compare(results, setup))
-    summary = Summary(MAZHAR_SCALING.name, MAZHAR_SCALING.paper, rows, tuple(files)).write(folder)
-    progress(total, total, "done")
-    return summary
+
+class MazharScaling(Experiment[Setup, Found]):
+    """One step of settled heaps by every solver."""
+
+    name = "mazhar-scaling"
+    summary = "one step of 64 to 2,560 settled spheres: time of every solver over the number of contacts"
+    paper = "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.2, Figs. 5 and 6"
+    seconds = (20.0, 2900.0)
+    FULL = Setup(tuple(range(64, 2561, 64)), 2.0, 0.002, Effort(1e-2, 100), 1e-4, 60.0)
+    """The report's sizes; it has a time limit of 3,600 s."""
+    QUICK = Setup((32, 64, 128), 1.0, 0.005, Effort(1e-2, 100), 1e-4, 2.0)
+    forgets = False
+    """What was measured serves runs with more sizes."""
+
+    def measure(self, setup: Setup, work: Work) -> Found:
+        """Settle heaps and solve their next step; what was done before is taken from the folder."""
+        work.expect(len(setup.sizes) * (SHOWN + len(setup.methods)) + 1)
+        work.begin("compiling kernels, where that was not done before")
+        _warm_up(setup)
+        results: list[Measured] = []
+        for size in setup.sizes:
+            report = work.each(SHOWN, f"{size} spheres: settling")
+            data = spheres.settled(setup.recipe(size), work.store, report)
+            report(1, 1, "")
+            for method in setup.methods:
+                work.begin(f"{size} spheres: {method.label}")
+                if _is_open(results, method):
+                    results.append(_kept(work.store, data, method, setup))
+        return Found(setup, results)
+
+    def data(self, found: Found) -> Data:
+        """Every solve."""
+        header = [field.name for field in fields(Measured)]
+        return {"times.csv": Table(header, [astuple(each) for each in found.results])}
+
+    def figures(self, found: Found) -> Figures:
+        """Times and primal objectives."""
+        return {
+            "fig05_times": figures.times(found.results, found.setup),
+            "fig06_primal_objective": figures.primal_objectives(best_of_size(found.results)),
+        }
+
+    def compare(self, found: Found) -> Rows:
+        """Set the report's numbers of §5.2 beside ours."""
+        setup, results = found
+        fewest = min(results, key=lambda each: each.spheres)
+        most = max(results, key=lambda each: each.spheres)
+        note = f"{setup.recipe(fewest.spheres)}; gaps up to {spheres.MARGIN:g} radii count as contacts"
+        yield Comparison(CONTACTS(fewest.spheres), _printed(fewest.spheres), fewest.contacts, "", note)
+        yield Comparison(CONTACTS(most.spheres), _printed(most.spheres), most.contacts, "")
+        for method in setup.methods:
+            own = sorted((each for each in results if each.method == method.label), key=lambda e: e.spheres)
+            slope, count = exponent(results, method.label)
+            solved = [each for each in own if each.solved]
+            missed = "".join(
+                f"; {each.status} at {each.spheres} spheres"
+                + ("" if math.isnan(each.residual) else f" (residual {each.residual:.1e})")
+                for each in own
+                if not each.solved
+            )
+            note = f"fitted over {count} sizes, relative residual {setup.tolerance:g}{missed}"
+            yield Comparison(POWER(method.label), None, slope, "", note)
+            if solved:
+                last = solved[-1]
+                yield Comparison(
+                    LARGEST(method.label), None, last.seconds, "s",
+                    f"{last.spheres} spheres, {last.contacts} contacts, {last.iterations} iterations"
+                    + ("; the report's PATH: over 3600 s from the seventh size on" * (method.label == "EOM")),
+                )  # fmt: skip
+        for each in best_of_size(results):
+            at_rest = 0.5 * each.spheres * spheres.MASS * (9.81 * STEP) ** 2
+            yield exact_row(
+                GOES_IN(each.spheres), at_rest, each.objective_before, "J",
+                "plus ½kᵀM⁻¹k, so that it is ½ n m (g h)² of the velocities before",
+            )  # fmt: skip
+            yield Comparison(
+                AFTER_BY_BEFORE(each.spheres), None,
+                each.objective_after / each.objective_before, "",
+                f"{each.method}, residual {each.residual:.1e}; the report: larger after solving",
+            )  # fmt: skip
 
 
 def _quiet(done: int, total: int, what: str) -> None:
@@ -237,10 +278,22 @@ def _warm_up(setup: Setup) -> None:
         measure(problem, 12, math.nan, method, setup)
 
 
-def _is_open(results: Sequence[Measured], size: int, method: Method) -> bool:
-    """True where a method has not been measured at a size and did not give up at a smaller one."""
-    own = [each for each in results if each.method == method.label]
-    return not any(each.spheres == size or (each.spheres < size and each.status in GIVES_UP) for each in own)
+def _is_open(results: Sequence[Measured], method: Method) -> bool:
+    """True where a method did not give up at a smaller size."""
+    return not any(each.method == method.label and each.status in GIVES_UP for each in results)
+
+
+def _kept(store: Store, data: spheres.Settled, method: Method, setup: Setup) -> Measured:
+    """Measure a method on the next step of a heap, or take what was kept."""
+    size = data.recipe.spheres
+
+    def compute() -> dict[str, Any]:
+        problem = data.next_problem(STEP)  # of its own: none finds what another one has prepared
+        before = distance_from_free_motion(problem, velocity_before(data, problem))
+        return vars(measure(problem, size, before, method, setup))
+
+    identity = (data.system(), spheres.MARGIN, STEP, method, setup.tolerance, setup.time_limit)
+    return Measured(**store.kept(f"time {size:04d} {method.label}", identity, compute))
 
 
 def best_of_size(results: Sequence[Measured]) -> list[Measured]:
@@ -266,84 +319,5 @@ def exponent(results: Sequence[Measured], method: str) -> tuple[float, int]:
     return float(np.polyfit(np.log(contacts), np.log(seconds), 1)[0]), len(own)
 
 
-def compare(results: Sequence[Measured], setup: Setup) -> list[Comparison]:
-    """Set the report's numbers of §5.2 beside ours."""
-    fewest = min(results, key=lambda each: each.spheres)
-    most = max(results, key=lambda each: each.spheres)
-    rows = [
-        Comparison(f"contacts of {fewest.spheres} spheres", _printed(fewest.spheres), fewest.contacts, "",
-                   f"{setup.recipe(fewest.spheres)}; gaps up to {spheres.MARGIN:g} radii count as contacts"),
-        Comparison(f"contacts of {most.spheres} spheres", _printed(most.spheres), most.contacts, ""),
-    ]  # fmt: skip
-    for method in setup.methods:
-        own = sorted((each for each in results if each.method == method.label), key=lambda e: e.spheres)
-        slope, count = exponent(results, method.label)
-        solved = [each for each in own if each.solved]
-        missed = "".join(
-            f"; {each.status} at {each.spheres} spheres"
-            + ("" if math.isnan(each.residual) else f" (residual {each.residual:.1e})")
-            for each in own
-            if not each.solved
-        )
-        note = f"fitted over {count} sizes, relative residual {setup.tolerance:g}{missed}"
-        rows.append(Comparison(f"time ~ contacts to the power of, {method.label}", None, slope, "", note))
-        if solved:
-            last = solved[-1]
-            rows.append(
-                Comparison(
-                    f"time of the largest one solved, {method.label}", None, last.seconds, "s",
-                    f"{last.spheres} spheres, {last.contacts} contacts, {last.iterations} iterations"
-                    + ("; the report's PATH: over 3600 s from the seventh size on" * (method.label == "EOM")),
-                )
-            )  # fmt: skip
-    for each in best_of_size(results):
-        at_rest = 0.5 * each.spheres * spheres.MASS * (9.81 * STEP) ** 2
-        rows += [
-            Comparison.with_closed_form(
-                f"primal objective that goes in, {each.spheres} spheres", at_rest, each.objective_before, "J",
-                "plus ½kᵀM⁻¹k, so that it is ½ n m (g h)² of the velocities before",
-            ),
-            Comparison(
-                f"primal objective after / before, {each.spheres} spheres", None,
-                each.objective_after / each.objective_before, "",
-                f"{each.method}, residual {each.residual:.1e}; the report: larger after solving",
-            ),
-        ]  # fmt: skip
-    return rows
-
-
 def _printed(size: int) -> float | None:
     return {64: 77.0, 2560: 9228.0}.get(size)
-
-
-def _write(path: Path, results: Sequence[Measured]) -> None:
-    header = [field.name for field in fields(Measured)]
-    write_csv(path, header, [astuple(each) for each in results])
-
-
-def _read(path: Path) -> list[Measured]:
-    """All that was measured before."""
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    kinds = {"int": int, "float": float, "str": str}
-    return [Measured(**{f.name: kinds[str(f.type)](row[f.name]) for f in fields(Measured)}) for row in rows]
-
-
-def _belongs_to(each: Measured, setup: Setup) -> bool:
-    """True for a measurement of this setup: same limits, one of its sizes, one of its methods."""
-    return (
-        (each.tolerance, each.time_limit) == (setup.tolerance, setup.time_limit)
-        and each.spheres in setup.sizes
-        and each.method in {method.label for method in setup.methods}
-    )
-
-
-MAZHAR_SCALING = Experiment(
-    "mazhar-scaling",
-    "one step of 64 to 2,560 settled spheres: time of every solver over the number of contacts",
-    "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.2, Figs. 5 and 6",
-    run,
-    keeps=(spheres.KEPT, TIMES),
-)

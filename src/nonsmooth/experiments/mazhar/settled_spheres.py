@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.progress import Progress
 from nonsmooth.errors import ToleranceWarning
 from nonsmooth.experiments.shared.granular import Effort
-from nonsmooth.experiments.shared.kept_work import keep, kept
+from nonsmooth.experiments.shared.resume import Store
 from nonsmooth.model.system import System
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.scenes.filling import filling
@@ -95,26 +95,17 @@ def spheres_above_container(spheres: int) -> System:
     return filling(spheres, radius=RADIUS, mass=MASS, friction=FRICTION)
 
 
-def settled(recipe: Recipe, folder: Path, progress: Progress) -> Settled:
-    """Return a data set: from the folder where it was computed before, else computed and kept there.
+def settled(recipe: Recipe, store: Store, progress: Progress) -> Settled:
+    """Return a data set: what was kept of it, else computed and kept.
 
     `progress` is called as progress(steps done, steps, what).
     """
-    path = path_of(recipe, folder)
-    found = _read(path, recipe)
-    if found is None:
-        found = settle(recipe, progress)
-        _write(path, found)
-    return found
 
+    def compute() -> dict[str, Any]:
+        return {name: value for name, value in vars(settle(recipe, progress)).items() if name != "recipe"}
 
-KEPT = "settled_*.npz"
-"""Pattern of the files."""
-
-
-def path_of(recipe: Recipe, folder: Path) -> Path:
-    """Where a data set is kept."""
-    return folder / f"settled_{recipe.name}.npz"
+    identity = (spheres_above_container(recipe.spheres), recipe, MARGIN)
+    return Settled(recipe, **store.kept(f"settled {recipe.name}", identity, compute))
 
 
 def settle(recipe: Recipe, progress: Progress) -> Settled:
@@ -122,8 +113,8 @@ def settle(recipe: Recipe, progress: Progress) -> Settled:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ToleranceWarning)  # counted in `missed`
         run = simulate(
-            spheres_above_container(recipe.spheres), recipe.duration, recipe.step, law="relaxed",
-            solver=recipe.solver, tolerance=recipe.effort.tolerance,
+            spheres_above_container(recipe.spheres), duration=recipe.duration, step=recipe.step,
+            law="relaxed", solver=recipe.solver, tolerance=recipe.effort.tolerance,
             max_iterations=recipe.effort.max_iterations, margin=MARGIN * RADIUS, progress=progress,
         )  # fmt: skip
     system = run.system
@@ -132,27 +123,3 @@ def settle(recipe: Recipe, progress: Progress) -> Settled:
         float(run.steps["kinetic_energy"][-1]), float(run.steps["penetration"][-1]),
         float(run.steps["iterations"].mean()), run.certificate.missed,
     )  # fmt: skip
-
-
-_ARRAYS = ("position", "quaternion", "linear_velocity", "angular_velocity")
-_NUMBERS = ("kinetic_energy", "penetration", "mean_iterations", "missed")
-
-
-def _write(path: Path, found: Settled) -> None:
-    keep(path, _name_of(found.recipe), {name: getattr(found, name) for name in (*_ARRAYS, *_NUMBERS)})
-
-
-def _read(path: Path, recipe: Recipe) -> Settled | None:
-    """The data set of a file; None where there is none of this recipe."""
-    content = kept(path, _name_of(recipe))
-    if content is None:
-        return None
-    position, quaternion, linear, angular = (content[name] for name in _ARRAYS)
-    energy, penetration, iterations, missed = (float(content[name]) for name in _NUMBERS)
-    return Settled(
-        recipe, position, quaternion, linear, angular, energy, penetration, iterations, int(missed)
-    )
-
-
-def _name_of(recipe: Recipe) -> str:
-    return f"{recipe!r}, radius {RADIUS}, mass {MASS}, friction {FRICTION}, margin {MARGIN}"

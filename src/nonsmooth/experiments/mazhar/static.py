@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
 from nonsmooth.experiments.mazhar import settled_spheres as spheres
 from nonsmooth.experiments.mazhar import static_figures as figures
 from nonsmooth.experiments.shared.granular import Effort
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
+from nonsmooth.experiments.summary import Comparison, Quantity, exact_row
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.interior_point import InteriorPoint
@@ -87,11 +85,6 @@ class Setup:
             spheres.Recipe(name, self.size, self.duration, self.step, Effort(self.tolerance, limit))
             for name, limit in (("thoroughly", 10_000), ("poorly", 10))
         )
-
-
-FULL = Setup(320, 4.0, 0.0005, 1e-3, 20_000)
-"""The report's numbers of spheres, steps and iterations."""
-QUICK = Setup(40, 1.5, 0.002, 1e-3, 3_000)
 
 
 @dataclass(frozen=True)
@@ -174,19 +167,16 @@ def objective(solution: Solution) -> float:
     return float(0.5 * gamma @ (solution.contact_velocities + solution.problem.free_velocity))
 
 
-def analyse(settled: spheres.Settled, setup: Setup, report: Progress) -> Analysis:
-    """Solve the next step of a data set by APGD and by interior point, iteration by iteration.
-
-    Called as report(done, of 3, what) before each of its three pieces.
-    """
+def analyse(settled: spheres.Settled, setup: Setup, work: Work) -> Analysis:
+    """Solve the next step of a data set by APGD and by interior point, iteration by iteration."""
     problem = settled.next_problem(STEP)
     name = settled.recipe.name
-    report(0, 3, f"{name} settled: eigenvalues")
+    work.begin(f"{name} settled: eigenvalues")
     spectrum = Spectrum.of(problem)
-    report(1, 3, f"{name} settled: interior point")
+    work.begin(f"{name} settled: interior point")
     interior = interior_trace(problem)
     reference = most_exact(problem)
-    report(2, 3, f"{name} settled: APGD")
+    work.begin(f"{name} settled: APGD")
     apgd = apgd_trace(problem, setup.apgd_iterations)
     found = apgd.reaches(float(interior.objective[-1]), PRINTED[name].accuracy)
     last = int(found) if np.isfinite(found) else setup.apgd_iterations
@@ -234,113 +224,119 @@ def _stopped(problem: ContactProblem, iterations: int) -> Solution:
     return solve(problem, APGD(), tolerance=TIGHT, max_iterations=iterations, throw=False)
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`. The quick form has 40 spheres, 1.5 s and h = 0.002 s."""
-    return run_setup(folder, QUICK if quick else FULL, progress)
+CONTACTS = Quantity("contacts, {name} settled")
+CONDITION = Quantity("condition number of DᵀM⁻¹D, {name} settled")
+KINETIC_ENERGY = Quantity("kinetic energy, {name} settled")
+OVERLAP = Quantity("largest overlap, {name} settled")
+INTERIOR_OBJECTIVE = Quantity("objective of interior point, {name} settled")
+INTERIOR_ITERATIONS = Quantity("iterations of interior point, {name} settled")
+APGD_ITERATIONS = Quantity("iterations of APGD to {accuracy} of that objective, {name} settled")
+APGD_RESIDUAL = Quantity("residual of APGD at the end, {name} settled")
 
 
-def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
-    """Run it in a given size; data sets that are in the folder already are taken from there."""
-    prepare_folder(folder)
-    recipes = setup.recipes()
-    each = PARTS + 3
-    total = len(recipes) * each + 1
-    analyses: list[Analysis] = []
-    for index, recipe in enumerate(recipes):
-        began = index * each
+class MazharStatic(Experiment[Setup, list[Analysis]]):
+    """Both data sets, settled and solved."""
 
-        def settling(done: int, steps: int, what: str, began: int = began, name: str = recipe.name) -> None:
-            if (done * PARTS) // steps != ((done - 1) * PARTS) // steps:
-                progress(began + (done * PARTS) // steps, total, f"{name} settled: {what}")
+    name = "mazhar-static"
+    summary = "one step of 320 settled spheres: objective over the iterations of APGD and of interior point"
+    paper = "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.1, Table 1 and Figs. 1–4"
+    seconds = (20.0, 140.0)
+    FULL = Setup(320, 4.0, 0.0005, 1e-3, 20_000)
+    """The report's numbers of spheres, steps and iterations."""
+    QUICK = Setup(40, 1.5, 0.002, 1e-3, 3_000)
+    forgets = False
+    """The heaps serve other setups too."""
 
-        def analysing(done: int, _: int, what: str, began: int = began) -> None:
-            progress(began + PARTS + done, total, what)
+    def measure(self, setup: Setup, work: Work) -> list[Analysis]:
+        """Settle and solve both data sets; one that was settled before is taken from the folder."""
+        recipes = setup.recipes()
+        work.expect(len(recipes) * (PARTS + 3))
+        analyses = []
+        for recipe in recipes:
+            report = work.each(PARTS, f"{recipe.name} settled")
+            data = spheres.settled(recipe, work.store, report)
+            report(1, 1, "")
+            analyses.append(analyse(data, setup, work))
+        return analyses
 
-        progress(began, total, f"{recipe.name} settled: falling")
-        data = spheres.settled(recipe, folder, settling)
-        analyses.append(analyse(data, setup, analysing))
-    progress(total - 1, total, "data and figures")
-    files = [
-        *(spheres.path_of(recipe, folder) for recipe in recipes),
-        write_csv(folder / "table1.csv", *_table(analyses)),
-        write_csv(folder / "objective.csv", *_traces(analyses)),
-        save_figure(figures.objectives(analyses), folder / "fig01_fig03_objective.png"),
-        save_figure(figures.solutions(analyses), folder / "fig02_fig04_solutions.png"),
-    ]
-    rows = tuple(row for analysis in analyses for row in compare(analysis))
-    summary = Summary(MAZHAR_STATIC.name, MAZHAR_STATIC.paper, rows, tuple(files)).write(folder)
-    progress(total, total, "done")
-    return summary
+    def data(self, found: list[Analysis]) -> Data:
+        """Table 1, and the objective of every iteration."""
+        return {"table1.csv": _table(found), "objective.csv": _traces(found)}
+
+    def figures(self, found: list[Analysis]) -> Figures:
+        """Objectives and solutions."""
+        return {
+            "fig01_fig03_objective": figures.objectives(found),
+            "fig02_fig04_solutions": figures.solutions(found),
+        }
+
+    def compare(self, found: list[Analysis]) -> Rows:
+        """Table 1 and the numbers of §5.1 beside ours."""
+        for analysis in found:
+            yield from _rows(analysis)
 
 
-def compare(analysis: Analysis) -> list[Comparison]:
+def _rows(analysis: Analysis) -> Rows:
     """Set Table 1 and the numbers of §5.1 beside ours."""
     name, printed, settled = analysis.name, PRINTED[analysis.name], analysis.settled
     spectrum, target = analysis.spectrum, analysis.target
     at_rest = -0.5 * float(analysis.problem.momentum @ analysis.problem.velocity(_zeros(analysis)))
     best, gap = analysis.best_objective, abs(analysis.target / analysis.best_objective - 1.0)
     unprinted = "another scene than ours: its masses and sizes are not printed"
-    rows = [
-        Comparison(
-            f"contacts, {name} settled", printed.contacts, analysis.problem.contacts, "",
-            f"{settled.recipe}; radius {spheres.RADIUS:g} m, mass {spheres.MASS:g} kg, "
-            f"μ = {spheres.FRICTION:g}, contacts with gaps up to {spheres.MARGIN:g} radii (ours)",
-        ),
-        Comparison(
-            f"condition number of DᵀM⁻¹D, {name} settled", printed.condition, spectrum.condition, "",
-            f"rounding, here as there: {spectrum.size} rows of rank {spectrum.rank}, so that the smallest "
-            "eigenvalue is zero",
-        ),
-        Comparison(
-            f"condition number on the range of DᵀM⁻¹D, {name} settled", None,
-            spectrum.largest / spectrum.smallest_of_range, "", f"the {spectrum.rank} eigenvalues above zero",
-        ),
-        Comparison(
-            f"kinetic energy, {name} settled", printed.kinetic_energy, settled.kinetic_energy, "J", unprinted
-        ),
-        Comparison(
-            f"mean iterations per step of settling, {name} settled", None, settled.mean_iterations, "",
-            f"at most {settled.recipe.effort.max_iterations}; {settled.missed} steps missed the tolerance",
-        ),
-        Comparison(
-            f"largest overlap, {name} settled", None, settled.penetration, "m",
-            "in the last step; the report: smaller where settled thoroughly",
-        ),
-        Comparison(
-            f"objective of interior point, {name} settled", printed.interior_objective, target, "J",
-            f"{unprinted}; {gap:.1e} of it from the most exact answer {best:.9g} J, whose residual is "
-            f"{analysis.reference.certificate.residual:.1e}",
-        ),
-        Comparison.with_closed_form(
-            f"dual + primal objective, {name} settled", at_rest, best + _primal(analysis.reference), "J",
-            "−½ kᵀM⁻¹k, strong duality; the dual objective alone has this value where everything stops",
-        ),
-        Comparison(
-            f"iterations of interior point, {name} settled", printed.interior_iterations,
-            float(analysis.interior.iteration[-1]), "",
-            "Clarabel to a relative gap of 1e-8; the report: Mosek",
-        ),
-        Comparison(
-            f"iterations of APGD to {printed.accuracy:.1e} of that objective, {name} settled",
-            printed.apgd_iterations, analysis.apgd.reaches(target, printed.accuracy), "",
-            "from zero impulses, to as many digits as the report prints",
-        ),
-    ]  # fmt: skip
-    for level in LEVELS:
-        rows.append(
-            Comparison(
-                f"iterations of APGD to {level:g} of that objective, {name} settled", None,
-                analysis.apgd.reaches(target, level), "", f"of {int(analysis.apgd.iteration[-1])} done",
-            )
-        )  # fmt: skip
-    rows.append(
-        Comparison(
-            f"residual of APGD at the end, {name} settled", None, float(analysis.apgd.residual[-1]), "",
-            f"after {int(analysis.apgd.iteration[-1])} iterations; interior point: "
-            f"{analysis.interior.residual[-1]:.1e}",
-        )
+    yield Comparison(
+        CONTACTS(name=name), printed.contacts, analysis.problem.contacts, "",
+        f"{settled.recipe}; radius {spheres.RADIUS:g} m, mass {spheres.MASS:g} kg, "
+        f"μ = {spheres.FRICTION:g}, contacts with gaps up to {spheres.MARGIN:g} radii (ours)",
     )  # fmt: skip
-    return rows
+    yield Comparison(
+        CONDITION(name=name), printed.condition, spectrum.condition, "",
+        f"rounding, here as there: {spectrum.size} rows of rank {spectrum.rank}, so that the smallest "
+        "eigenvalue is zero",
+    )  # fmt: skip
+    yield Comparison(
+        f"condition number on the range of DᵀM⁻¹D, {name} settled", None,
+        spectrum.largest / spectrum.smallest_of_range, "", f"the {spectrum.rank} eigenvalues above zero",
+    )  # fmt: skip
+    yield Comparison(
+        KINETIC_ENERGY(name=name), printed.kinetic_energy, settled.kinetic_energy, "J", unprinted
+    )  # fmt: skip
+    yield Comparison(
+        f"mean iterations per step of settling, {name} settled", None, settled.mean_iterations, "",
+        f"at most {settled.recipe.effort.max_iterations}; {settled.missed} steps missed the tolerance",
+    )  # fmt: skip
+    yield Comparison(
+        OVERLAP(name=name), None, settled.penetration, "m",
+        "in the last step; the report: smaller where settled thoroughly",
+    )  # fmt: skip
+    yield Comparison(
+        INTERIOR_OBJECTIVE(name=name), printed.interior_objective, target, "J",
+        f"{unprinted}; {gap:.1e} of it from the most exact answer {best:.9g} J, whose residual is "
+        f"{analysis.reference.certificate.residual:.1e}",
+    )  # fmt: skip
+    yield exact_row(
+        f"dual + primal objective, {name} settled", at_rest, best + _primal(analysis.reference), "J",
+        "−½ kᵀM⁻¹k, strong duality; the dual objective alone has this value where everything stops",
+    )  # fmt: skip
+    yield Comparison(
+        INTERIOR_ITERATIONS(name=name), printed.interior_iterations,
+        float(analysis.interior.iteration[-1]), "",
+        "Clarabel to a relative gap of 1e-8; the report: Mosek",
+    )  # fmt: skip
+    yield Comparison(
+        APGD_ITERATIONS(accuracy=f"{printed.accuracy:.1e}", name=name),
+        printed.apgd_iterations, analysis.apgd.reaches(target, printed.accuracy), "",
+        "from zero impulses, to as many digits as the report prints",
+    )  # fmt: skip
+    for level in LEVELS:
+        yield Comparison(
+            APGD_ITERATIONS(accuracy=f"{level:g}", name=name), None,
+            analysis.apgd.reaches(target, level), "", f"of {int(analysis.apgd.iteration[-1])} done",
+        )  # fmt: skip
+    yield Comparison(
+        APGD_RESIDUAL(name=name), None, float(analysis.apgd.residual[-1]), "",
+        f"after {int(analysis.apgd.iteration[-1])} iterations; interior point: "
+        f"{analysis.interior.residual[-1]:.1e}",
+    )  # fmt: skip
 
 
 def _zeros(analysis: Analysis) -> Floats:
@@ -352,7 +348,7 @@ def _primal(solution: Solution) -> float:
     return primal_objective(solution.problem, solution.velocity)
 
 
-def _table(analyses: Sequence[Analysis]) -> tuple[Sequence[str], list[list[object]]]:
+def _table(analyses: Sequence[Analysis]) -> Table:
     """Table 1 and the text of §5.1, the report's row and ours."""
     header = (
         "data_set", "source", "contacts", "condition_number", "kinetic_energy_J", "largest_iterations",
@@ -377,23 +373,14 @@ def _table(analyses: Sequence[Analysis]) -> tuple[Sequence[str], list[list[objec
                 float(trace.objective[trace.iteration == reached][0]) if found else None,
             ],
         ]  # fmt: skip
-    return header, rows
+    return Table(header, rows)
 
 
-def _traces(analyses: Sequence[Analysis]) -> tuple[Sequence[str], list[list[object]]]:
+def _traces(analyses: Sequence[Analysis]) -> Table:
     header = ("data_set", "solver", "iteration", "objective_J", "relative_residual")
     rows: list[list[object]] = []
     for each in analyses:
         for trace in (each.interior, each.apgd):
             numbers = zip(trace.iteration, trace.objective, trace.residual, strict=True)
             rows += [[each.name, trace.solver, int(k), float(value), float(r)] for k, value, r in numbers]
-    return header, rows
-
-
-MAZHAR_STATIC = Experiment(
-    "mazhar-static",
-    "one step of 320 settled spheres: objective over the iterations of APGD and of interior point",
-    "Mazhar, Melanz, Ferris and Negrut, TR-2014-11, §5.1, Table 1 and Figs. 1–4",
-    run,
-    keeps=(spheres.KEPT,),
-)
+    return Table(header, rows)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.experiments.shared.output import BLUE, DARK_GREY, GREEN, ORANGE, RED, legend_below, new_axes
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, ORANGE, RED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +29,7 @@ _MARKERS = "osD^v<>Pp*hXd"
 
 def objectives(analyses: Sequence[Analysis]) -> Figure:
     """Above, Figs. 1 and 3: |objective| over the iterations; below, how far it is from the best one."""
-    figure, axes = new_axes((11.0, 8.0), columns=len(analyses), rows=2)
+    figure, axes = plots.new_axes((11.0, 8.0), columns=len(analyses), rows=2)
     for ax, below, analysis in zip(axes, axes[len(analyses) :], analyses, strict=False):
         best = analysis.best_objective
         for trace, colour, marker in ((analysis.apgd, BLUE, None), (analysis.interior, ORANGE, "o")):
@@ -43,7 +44,7 @@ def objectives(analyses: Sequence[Analysis]) -> Figure:
             xlabel="iterations", ylabel="|dual objective| in J",
         )  # fmt: skip
         below.set(xlabel="iterations", ylabel="relative error of the objective")
-    legend_below(figure, 3)
+    plots.legend_below(figure, 3)
     return figure
 
 
@@ -52,7 +53,7 @@ def solutions(analyses: Sequence[Analysis]) -> Figure:
 
     Statics does not determine all impulses; velocities it does, so the lower row has a single answer.
     """
-    figure, axes = new_axes((11.0, 8.0), columns=len(analyses), rows=2)
+    figure, axes = plots.new_axes((11.0, 8.0), columns=len(analyses), rows=2)
     for ax, below, analysis in zip(axes, axes[len(analyses) :], analyses, strict=False):
         shades = _SHADES[-len(analysis.snapshots) :]
         for (count, stopped), colour in zip(analysis.snapshots.items(), shades, strict=True):
@@ -80,7 +81,7 @@ def times(results: Sequence[Measured], setup: Setup) -> Figure:
     """Fig. 5: wall time over contacts, with fitted powers; a cross where a solver did not get there."""
     from nonsmooth.experiments.mazhar.scaling import exponent
 
-    figure, (ax,) = new_axes((10.0, 7.6))
+    figure, (ax,) = plots.new_axes((10.0, 7.6))
     for index, method in enumerate(setup.methods):
         own = sorted((e for e in results if e.method == method.label), key=lambda each: each.contacts)
         missed = [e for e in own if not e.solved]
@@ -106,19 +107,19 @@ def times(results: Sequence[Measured], setup: Setup) -> Figure:
         title=f"One step of settled spheres from zero impulses, relative residual {setup.tolerance:g}",
         xlabel="contacts c", ylabel="wall time in s",
     )  # fmt: skip
-    legend_below(figure, 3)
+    plots.legend_below(figure, 3)
     return figure
 
 
 def primal_objectives(results: Sequence[Measured]) -> Figure:
     """Fig. 6: the primal objective, plus ½kᵀM⁻¹k, of the velocities that go in and that come out."""
-    figure, (ax,) = new_axes((8.0, 5.4))
+    figure, (ax,) = plots.new_axes((8.0, 5.4))
     contacts = [each.contacts for each in results]
     after, before = [e.objective_after for e in results], [e.objective_before for e in results]
     ax.loglog(contacts, before, color=ORANGE, marker="s", label="settled data that go in")
     ax.loglog(contacts, after, color=BLUE, marker="o", label="solution")
     ax.set(title="Primal objective ½vᵀMv − kᵀv, plus ½kᵀM⁻¹k", xlabel="contacts", ylabel="objective in J")
-    legend_below(figure, 2)
+    plots.legend_below(figure, 2)
     return figure
 
 

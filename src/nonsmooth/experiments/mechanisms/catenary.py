@@ -9,27 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Pieces, Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
 from nonsmooth.experiments.mechanisms import textbook_references as references
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    LIGHT_GREY,
-    ORANGE,
-    legend_below,
-    new_axes,
-    prepare_folder,
-    save_figure,
-    write_csv,
-)
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE
+from nonsmooth.experiments.summary import Comparison, exact_row
 from nonsmooth.scenes.linkages import chain
 from nonsmooth.stepping.frame import Frame
 from nonsmooth.stepping.simulate import simulate
@@ -56,8 +45,6 @@ class Setup:
     """s"""
 
 
-FULL = Setup((10, 20, 50, 100), 4.0)
-QUICK = Setup((10, 20, 40), 3.0)
 STEP = 0.2
 """Time step times links, in s: short links under tension swing fast, and an explicit step must follow."""
 
@@ -126,7 +113,7 @@ def hang(links: int, setup: Setup) -> Hanging:
         if frame.index == total:
             forces.append(np.linalg.norm(frame.reactions().force, axis=1))
 
-    run = simulate(system, setup.duration, step, observe=look)
+    run = simulate(system, duration=setup.duration, step=step, observe=look)
     statics = references.hanging_chain(links, length=LENGTH, span=SPAN, weight=WEIGHT)
     joint_error = float(run.steps["joint_error"].max())
     return Hanging(
@@ -139,65 +126,66 @@ def _joints(anchors: Floats) -> Floats:
     return anchors[:, 0][:, [0, 2]].copy()
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    prepare_folder(folder)
-    setup = QUICK if quick else FULL
-    pieces = Pieces(progress, len(setup.links) + 1)
-    chains = []
-    for links in setup.links:
-        pieces.begin(f"{links} links, {setup.duration * links / STEP:.0f} steps")
-        chains.append(hang(links, setup))
-    pieces.begin("data and figures")
-    files = [
-        _write_joints(folder / "joints.csv", chains),
-        _write_errors(folder / "errors.csv", chains),
-        save_figure(_shapes(chains[-1]), folder / "shape.png"),
-        save_figure(_errors(chains), folder / "errors.png"),
-    ]
-    summary = Summary(CATENARY.name, CATENARY.paper, tuple(compare(chains)), tuple(files)).write(folder)
-    pieces.finish()
-    return summary
+class Catenary(Experiment[Setup, list[Hanging]]):
+    """Chains of more and more links."""
 
+    name = "catenary"
+    summary = "a chain of 100 links between two points: shape and forces at rest"
+    paper = "checked against the statics of rigid links and the closed form of the catenary"
+    belongs_to = "negrut"
+    seconds = (15.0, 10.0)
+    FULL = Setup((10, 20, 50, 100), 4.0)
+    QUICK = Setup((10, 20, 40), 3.0)
 
-def compare(chains: Sequence[Hanging]) -> list[Comparison]:
-    """Shapes and forces beside statics and the catenary."""
-    rows = []
-    for each in chains:
-        name = f"{each.links} links"
-        rows += [
-            Comparison.with_closed_form(
+    def measure(self, setup: Setup, work: Work) -> list[Hanging]:
+        """Let every chain come to rest."""
+        work.expect(len(setup.links))
+        chains = []
+        for links in setup.links:
+            work.begin(f"{links} links, {setup.duration * links / STEP:.0f} steps")
+            chains.append(hang(links, setup))
+        return chains
+
+    def data(self, found: list[Hanging]) -> Data:
+        """Joints, and errors."""
+        return {"joints.csv": _joints_table(found), "errors.csv": _errors_table(found)}
+
+    def figures(self, found: list[Hanging]) -> Figures:
+        """Shapes and errors."""
+        return {"shape": _shapes(found[-1]), "errors": _errors(found)}
+
+    def compare(self, found: list[Hanging]) -> Rows:
+        """Shapes and forces beside statics and the catenary."""
+        for each in found:
+            name = f"{each.links} links"
+            yield exact_row(
                 f"largest distance of a joint from statics, {name}", 0.0, each.shape_error, "m",
                 f"largest speed left {each.speed[-1]:.1g} m/s",
-            ),
-            Comparison.with_closed_form(
+            )  # fmt: skip
+            yield exact_row(
                 f"largest error of a joint's force, {name}", 0.0, each.force_error, "N",
                 f"largest force {each.forces.max():.4g} N",
-            ),
-            Comparison(
+            )  # fmt: skip
+            yield Comparison(
                 f"largest distance from the catenary, {name}", None, each.from_catenary, "m",
                 f"times links²: {each.from_catenary * each.links**2:.4g} m",
-            ),
-        ]  # fmt: skip
-    best = chains[-1]
-    pull = WEIGHT / LENGTH * PARAMETER
-    note = f"{best.links} links"
-    return [
-        *rows,
-        Comparison.with_closed_form("sag", SAG, best.sag, "m", note),
-        Comparison.with_closed_form("least force in the chain", pull, float(best.forces.min()), "N", note),
-        Comparison.with_closed_form(
+            )  # fmt: skip
+        best = found[-1]
+        pull = WEIGHT / LENGTH * PARAMETER
+        note = f"{best.links} links"
+        yield exact_row("sag", SAG, best.sag, "m", note)
+        yield exact_row("least force in the chain", pull, float(best.forces.min()), "N", note)
+        yield exact_row(
             "force on a support", pull * np.cosh(0.5 * SPAN / PARAMETER), float(best.forces[0]), "N", note
-        ),
-        Comparison("largest error of the joints", None, best.joint_error, "m or rad", note),
-    ]
+        )
+        yield Comparison("largest error of the joints", None, best.joint_error, "m or rad", note)
 
 
 def _shapes(each: Hanging) -> Figure:
     """The chain on its way to rest, and its forces."""
     from matplotlib import colormaps
 
-    figure, (shape, force) = new_axes((11.0, 5.0), columns=2)
+    figure, (shape, force) = plots.new_axes((11.0, 5.0), columns=2)
     x = np.linspace(0.0, SPAN, 400)
     shape.plot(x, height(x), color=LIGHT_GREY, linewidth=6.0, label="catenary")
     for number, (moment, joints) in enumerate(each.shapes.items()):
@@ -214,13 +202,13 @@ def _shapes(each: Hanging) -> Figure:
         place, each.forces, "o", color=GREEN, markersize=2.5, label=f"joints of {each.links} links at rest"
     )
     force.set(xlabel="x in m", ylabel="force in N", title="force in the chain at rest", ylim=(0.0, None))
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
 def _errors(chains: Sequence[Hanging]) -> Figure:
     """How far chains are from statics and from the catenary, and how they come to rest."""
-    figure, (error, speed) = new_axes((11.0, 4.8), columns=2)
+    figure, (error, speed) = plots.new_axes((11.0, 4.8), columns=2)
     links = np.array([each.links for each in chains], dtype=float)
     distance = np.array([each.from_catenary for each in chains])
     error.loglog(links, distance, "s-", color=ORANGE, markersize=7, label="from the catenary, m")
@@ -243,11 +231,11 @@ def _errors(chains: Sequence[Hanging]) -> Figure:
     for each, colour in zip(chains, (LIGHT_GREY, BLUE, ORANGE, GREEN), strict=False):
         speed.semilogy(each.time, each.speed, color=colour, linewidth=1.2, label=f"{each.links} links")
     speed.set(xlabel="time in s", ylabel="largest speed in m/s", title="coming to rest")
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
-def _write_joints(path: Path, chains: Sequence[Hanging]) -> Path:
+def _joints_table(chains: Sequence[Hanging]) -> Table:
     """Places and forces of all joints at the end."""
     rows: list[list[float]] = []
     for each in chains:
@@ -256,10 +244,10 @@ def _write_joints(path: Path, chains: Sequence[Hanging]) -> Path:
         columns = (count, *each.joints.T, *each.statics.joints.T, each.forces, exact)
         rows += np.column_stack(columns).tolist()
     header = ("links", "x_m", "z_m", "x_statics_m", "z_statics_m", "force_N", "force_statics_N")
-    return write_csv(path, header, rows)
+    return Table(header, rows)
 
 
-def _write_errors(path: Path, chains: Sequence[Hanging]) -> Path:
+def _errors_table(chains: Sequence[Hanging]) -> Table:
     """One line for each chain."""
     rows = [
         (each.links, each.shape_error, each.force_error, each.from_catenary, each.sag, each.speed[-1])
@@ -269,12 +257,4 @@ def _write_errors(path: Path, chains: Sequence[Hanging]) -> Path:
         "links", "distance_from_statics_m", "force_error_N", "distance_from_catenary_m", "sag_m",
         "largest_speed_left_m_per_s",
     )  # fmt: skip
-    return write_csv(path, header, rows)
-
-
-CATENARY = Experiment(
-    "catenary",
-    "a chain of 100 links between two points: shape and forces at rest",
-    "checked against the statics of rigid links and the closed form of the catenary",
-    run,
-)
+    return Table(header, rows)

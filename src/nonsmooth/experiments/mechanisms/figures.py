@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nonsmooth.experiments.mechanisms.setting import SCHEMES, Benchmark, Trial, finest, in_words, of_scheme
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    LIGHT_GREY,
-    ORANGE,
-    RED,
-    legend_below,
-    new_axes,
-)
+from nonsmooth.experiments.mechanisms.setting import SCHEMES, Mechanism, Trial, finest, in_words, of_scheme
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE, RED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,28 +21,27 @@ _LINES = (BLUE, ORANGE, GREEN)
 
 
 def motion(
-    benchmark: Benchmark,
+    mechanism: Mechanism,
     trial: Trial,
-    *,
     moments: Sequence[float],
-    plane: tuple[str, str] = ("x in m", "y in m"),
-    published: Mapping[float, Sequence[float]] | None = None,
+    plane: tuple[str, str],
+    published: Mapping[float, Sequence[float]],
 ) -> Figure:
     """The mechanism at some moments (s), and its quantity against time; `published` has values by time."""
-    figure, (picture, ax) = new_axes((11.0, 4.8), columns=2)
+    figure, (picture, ax) = plots.new_axes((11.0, 4.8), columns=2)
     _draw(picture, trial, moments)
     picture.set(xlabel=plane[0], ylabel=plane[1], aspect="equal", title="the mechanism at some moments")
-    wanted = benchmark.reference(trial.time)
-    for k, (name, colour) in enumerate(zip(benchmark.components, _LINES, strict=False)):
+    wanted = mechanism.reference(trial.time)
+    for k, (name, colour) in enumerate(zip(mechanism.components, _LINES, strict=False)):
         ax.plot(trial.time, wanted[:, k], color=LIGHT_GREY, linewidth=4.5, label="reference")
         ax.plot(trial.time, trial.value[:, k], color=colour, linewidth=1.3, label=f"{name}, {trial.name}")
         if published:
             times = [moment for moment in published if moment <= trial.time[-1] * (1.0 + 1e-9)]
             values = [published[moment][k] for moment in times]
             ax.plot(times, values, "o", color=RED, markersize=6, label="published")
-    ax.set(xlabel="time in s", ylabel=f"{benchmark.quantity} in {benchmark.unit}")
-    ax.set_title(f"{benchmark.quantity}: largest error {trial.error.max():.2g} {benchmark.unit}")
-    legend_below(figure, 4)
+    ax.set(xlabel="time in s", ylabel=f"{mechanism.quantity} in {mechanism.unit}")
+    ax.set_title(f"{mechanism.quantity}: largest error {trial.error.max():.2g} {mechanism.unit}")
+    plots.legend_below(figure, 4)
     return figure
 
 
@@ -71,9 +62,9 @@ def _moment(time: float) -> str:
     return f"{time:.3g} s" if time >= 0.1 or time == 0.0 else f"{1e3 * time:.3g} ms"
 
 
-def convergence(benchmark: Benchmark, trials: Sequence[Trial], until: float) -> Figure:
+def convergence(mechanism: Mechanism, trials: Sequence[Trial], until: float) -> Figure:
     """Largest error up to a time (s) against the step, and that of the whole run against the CPU time."""
-    figure, (by_step, by_cost) = new_axes((11.0, 4.8), columns=2)
+    figure, (by_step, by_cost) = plots.new_axes((11.0, 4.8), columns=2)
     for scheme in dict.fromkeys(trial.scheme for trial in trials):
         shown = of_scheme(trials, scheme)
         steps, errors = np.array([t.step for t in shown]), np.array([t.largest_error(until) for t in shown])
@@ -86,7 +77,7 @@ def convergence(benchmark: Benchmark, trials: Sequence[Trial], until: float) -> 
     every = sorted({trial.step for trial in trials})
     by_step.set_xticks(every, [in_words(step) for step in every])
     by_step.minorticks_off()
-    label = f"largest error of {benchmark.quantity} in {benchmark.unit}"
+    label = f"largest error of {mechanism.quantity} in {mechanism.unit}"
     by_step.set(xlabel="time step h", ylabel=label, title=f"up to t = {until:g} s")
     by_cost.set(xlabel="CPU time in s", ylabel=label, title=f"up to t = {trials[0].time[-1]:g} s")
     by_cost.xaxis.set_major_formatter("{x:g}")
@@ -94,13 +85,13 @@ def convergence(benchmark: Benchmark, trials: Sequence[Trial], until: float) -> 
     low, high = (f([trial.cpu for trial in trials]) for f in (min, max))
     ticks = [part * 10.0**power for power in range(-3, 5) for part in (1, 2, 5)]
     by_cost.set_xticks([tick for tick in ticks if 0.5 * low <= tick <= 2.0 * high])
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
 def drift(trials: Sequence[Trial]) -> Figure:
     """Energy and joint error against time, of every scheme with its shortest step."""
-    figure, (energy, joints) = new_axes((11.0, 4.8), columns=2)
+    figure, (energy, joints) = plots.new_axes((11.0, 4.8), columns=2)
     for scheme in dict.fromkeys(trial.scheme for trial in trials):
         trial, colour = finest(trials, scheme), _COLOURS[scheme]
         drifted = _above_zero(np.abs(trial.drift[1:]))
@@ -110,7 +101,7 @@ def drift(trials: Sequence[Trial]) -> Figure:
         joints.semilogy(times[::every], _above_zero(trial.joint_error[::every]), color=colour, linewidth=0.8)
     energy.set(xlabel="time in s", ylabel="|E − E(0) − work| in J", title="drift of the energy")
     joints.set(xlabel="time in s", ylabel="largest |g| in m or rad", title="error of the joints")
-    legend_below(figure, 3)
+    plots.legend_below(figure, 3)
     return figure
 
 

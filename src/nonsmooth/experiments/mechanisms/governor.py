@@ -8,29 +8,17 @@ that the dampers, under which motion dies out like exp(−8117 t/s), limit the s
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Experiment, Summary
 from nonsmooth.experiments.mechanisms import references
-from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
-from nonsmooth.experiments.mechanisms.setting import Benchmark, Line, Plan, kept
+from nonsmooth.experiments.mechanisms.report import MechanismExperiment
+from nonsmooth.experiments.mechanisms.setting import Line, Plan, kept
 from nonsmooth.model import quaternions
 from nonsmooth.model.system import System
 from nonsmooth.scenes.spatial_benchmarks import governor
 
-FULL = Plan(0.25, (200e-6, 100e-6), 25)
 LONG = Plan(10.0, (200e-6,), 200, schemes=("rattle",))
-QUICK = Plan(0.05, (200e-6, 100e-6), 10)
-
-
-def measure(system: System) -> Floats:
-    """The slider's height (1,) in m."""
-    return system.position[system.index("slider"), 2:].copy()
 
 
 @kept
@@ -40,50 +28,50 @@ def motion(times: Floats) -> Floats:
     return np.column_stack([found.height, found.heat])
 
 
-def reference(times: Floats) -> Floats:
-    """The slider's height (n, 1) in m."""
-    return motion(times)[:, :1]
+class IftommGovernor(MechanismExperiment):
+    """The flyball governor."""
 
+    name = "iftomm-governor"
+    summary = "a flyball governor with stiff springs and dampers: the slider's height"
+    paper = "IFToMM library of computational benchmark problems, A05"
+    belongs_to = "negrut"
+    seconds = (25.0, 130.0)
+    FULL = Plan(0.25, (200e-6, 100e-6), 25, long=LONG)
+    QUICK = Plan(0.05, (200e-6, 100e-6), 10)
+    quantity, components, unit = "the slider's height", ("s",), "m"
+    source = "two freedoms by DOP853"
+    moments = (0.0, 0.15, 0.25, 0.5)
+    plane = ("x of the shaft in m", "z in m")
 
-def work(times: Floats, _values: Floats) -> Floats:
-    """Work of the dampers (n,) in J, as the reference has it."""
-    return -motion(times)[:, 1]
+    def value(self, system: System) -> Floats:
+        """The slider's height (1,) in m."""
+        return system.position[system.index("slider"), 2:].copy()
 
+    def reference(self, times: Floats) -> Floats:
+        """The slider's height (n, 1) in m."""
+        return motion(times)[:, :1]
 
-def draw(system: System) -> list[Line]:
-    """Shaft, arms, slider and springs as seen by who turns with the shaft: its own x, and z."""
-    back = quaternions.conjugate(system.quaternion[system.index("shaft")])
-    anchors = system.joints.anchors(system.position, system.quaternion)
+    def work(self, times: Floats, values: Floats) -> Floats:
+        """Work of the dampers (n,) in J, as the reference has it."""
+        return -motion(times)[:, 1]
 
-    def on_paper(*points: Floats) -> Line:
-        return quaternions.rotate(back, np.array(points))[:, [0, 2]]
+    def draw(self, system: System) -> list[Line]:
+        """Shaft, arms, slider and springs as seen by who turns with the shaft: its own x, and z."""
+        back = quaternions.conjugate(system.quaternion[system.index("shaft")])
+        anchors = system.joints.anchors(system.position, system.quaternion)
 
-    lines = [on_paper(np.zeros(3), np.array([0.0, 0.0, 1.0]))]
-    sides = []
-    for name in ("right", "left"):
-        pin = anchors[system.joints.index(f"{name} pin"), 0]
-        bottom, middle = anchors[system.joints.index(f"{name} spring")]
-        lines += [on_paper(pin, pin + 2.0 * (middle - pin)), on_paper(bottom, middle)]
-        sides.append(bottom)
-    return [*lines, on_paper(*sides)]
+        def on_paper(*points: Floats) -> Line:
+            return quaternions.rotate(back, np.array(points))[:, [0, 2]]
 
+        lines = [on_paper(np.zeros(3), np.array([0.0, 0.0, 1.0]))]
+        sides = []
+        for name in ("right", "left"):
+            pin = anchors[system.joints.index(f"{name} pin"), 0]
+            bottom, middle = anchors[system.joints.index(f"{name} spring")]
+            lines += [on_paper(pin, pin + 2.0 * (middle - pin)), on_paper(bottom, middle)]
+            sides.append(bottom)
+        return [*lines, on_paper(*sides)]
 
-BENCHMARK = Benchmark(
-    build=governor, quantity="the slider's height", components=("s",), unit="m", measure=measure,
-    reference=reference, source="two freedoms by DOP853", draw=draw, work=work,
-)  # fmt: skip
-REPORT = Report(moments=(0.0, 0.15, 0.25, 0.5), plane=("x of the shaft in m", "z in m"))
-
-
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    plan, report = (QUICK, REPORT) if quick else (FULL, replace(REPORT, long=LONG))
-    return run_benchmark(IFTOMM_GOVERNOR, BENCHMARK, plan, report, folder, progress)
-
-
-IFTOMM_GOVERNOR = Experiment(
-    "iftomm-governor",
-    "a flyball governor with stiff springs and dampers: the slider's height",
-    "IFToMM library of computational benchmark problems, A05",
-    run,
-)
+    def build(self) -> System:
+        """The governor at its start."""
+        return governor()

@@ -285,12 +285,7 @@ def bricard_pose(coordinate: float, *, length: float = 1.0) -> tuple[Floats, Flo
 
 
 def bricard(
-    times: ArrayLike,
-    *,
-    length: float = 1.0,
-    mass: float = 1.0,
-    width: float = 0.1,
-    gravity: float = GRAVITY,
+    times: ArrayLike, *, length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity: float = GRAVITY
 ) -> tuple[Floats, Floats]:
     """Coordinate σ and rate of Bricard's mechanism under gravity along −y, from rest in the cube (A04).
 

@@ -1,19 +1,18 @@
-"""How a benchmark of a mechanism is run and reported: trials, data, figures and the table of results."""
+"""What every experiment on a mechanism does: trials, data, figures and the table of results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._support.progress import Pieces, Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
 from nonsmooth.experiments.mechanisms import figures
 from nonsmooth.experiments.mechanisms.setting import (
     SCHEMES,
-    Benchmark,
+    Mechanism,
     Plan,
     Trial,
     finest,
@@ -23,149 +22,129 @@ from nonsmooth.experiments.mechanisms.setting import (
     run_trial,
     run_trials,
 )
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv
+from nonsmooth.experiments.summary import Comparison, Quantity, paper_row, reference_row
 
-More = Callable[[Sequence[Trial], Pieces], list[Comparison]]
-
-
-def nothing_more(_trials: Sequence[Trial], _pieces: Pieces) -> list[Comparison]:
-    """No rows besides those of every benchmark."""
-    return []
+JOINT_ERROR = Quantity("largest error of the joints, {}")
 
 
-def no_more_files(_folder: Path) -> list[Path]:
-    """No files besides those of every benchmark."""
-    return []
+class More(NamedTuple):
+    """What a mechanism has besides what all have."""
+
+    rows: Sequence[Comparison] = ()
+    figures: Figures = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Report:
-    """What is shown of a benchmark, besides what is shown of all."""
+class Found(NamedTuple):
+    """What the experiment computes."""
+
+    plan: Plan
+    trials: list[Trial]
+    long: list[Trial]
+    """One run at most, which is longer than those of the convergence and is shown instead."""
+    more: More
+
+    @property
+    def shown(self) -> Trial:
+        """The run that is drawn."""
+        return [*self.long, finest(self.trials, self.plan.schemes[-1])][0]
+
+
+class MechanismExperiment(Mechanism, Experiment[Plan, Found]):
+    """All schemes and steps of a plan on one mechanism."""
 
     moments: tuple[float, ...]
     """Times in s at which the mechanism is drawn."""
     plane: tuple[str, str] = ("x in m", "y in m")
     """What the axes of the drawing are."""
-    published: Mapping[float, Sequence[float]] = field(default_factory=dict)
+    published: Mapping[float, Sequence[float]] = MappingProxyType({})
     """Published values of the measured quantity, by time in s."""
     publisher: str = ""
     """Who published them."""
-    more: More = nothing_more
-    """Further rows; called as more(trials, pieces) and may begin `more_pieces` pieces of work."""
-    more_pieces: int = 0
-    long: Plan | None = None
-    """One run that is longer than those of the convergence and is shown instead: one scheme, one step."""
-    more_files: Callable[[Path], list[Path]] = no_more_files
-    """Writes further files into the folder, after `more` was called, and returns their paths."""
 
+    def more_pieces(self, plan: Plan) -> int:
+        """How many pieces of work `more` begins."""
+        return 0
 
-def run_benchmark(
-    experiment: Experiment, benchmark: Benchmark, plan: Plan, report: Report, folder: Path, progress: Progress
-) -> Summary:
-    """Run all trials, write data and figures into the folder, and compare."""
-    prepare_folder(folder)
-    pieces = Pieces(progress, len(plan.trials) + 2 + (report.long is not None) + report.more_pieces)
-    trials = run_trials(benchmark, plan, pieces)
-    long = [] if report.long is None else _long(benchmark, report.long, pieces)
-    shown = [*long, finest(trials, plan.schemes[-1])][0]
-    more = report.more(trials, pieces)
-    pieces.begin("data and figures")
-    picture = figures.motion(
-        benchmark, shown, moments=report.moments, plane=report.plane, published=report.published
-    )
-    files = [
-        write_trials(folder / "trials.csv", [*trials, *long]),
-        write_motion(folder / "motion.csv", benchmark, trials),
-        save_figure(picture, folder / "motion.png"),
-        save_figure(figures.convergence(benchmark, trials, plan.until), folder / "convergence.png"),
-        save_figure(figures.drift(trials), folder / "drift.png"),
-        *report.more_files(folder),
-    ]
-    rows = [*_published(benchmark, report, shown), *more, *_at_the_end(benchmark, shown)]
-    rows += [row for trial in long for row in _of_scheme(benchmark, [trial])]
-    rows += compare(benchmark, plan, trials)
-    summary = Summary(experiment.name, experiment.paper, tuple(rows), tuple(files)).write(folder)
-    pieces.finish()
-    return summary
+    def more(self, plan: Plan, trials: Sequence[Trial], work: Work) -> More:
+        """Further runs."""
+        return More()
 
+    def measure(self, setup: Plan, work: Work) -> Found:
+        """Run all trials of the plan."""
+        work.expect(len(setup.trials) + 1 + (setup.long is not None) + self.more_pieces(setup))
+        trials, long = run_trials(self, setup, work), []
+        if setup.long is not None:
+            ((scheme, step),) = setup.long.trials
+            work.begin(f"{scheme}, h = {in_words(step)}, {setup.long.duration / step:.0f} steps")
+            long = [run_trial(self, scheme, step, setup.long)]
+        return Found(setup, trials, long, self.more(setup, trials, work))
 
-def _published(benchmark: Benchmark, report: Report, trial: Trial) -> list[Comparison]:
-    """Published values of the quantity beside ours, as far as the run goes."""
-    return [
-        Comparison.with_paper(
-            f"{name} at t = {moment:g} s, {trial.name}", value, float(ours), benchmark.unit, report.publisher
-        )
-        for moment, values in report.published.items()
-        if moment <= trial.time[-1] * (1.0 + 1e-9)
-        for name, value, ours in zip(benchmark.components, values, trial.at(moment), strict=True)
-    ]
+    def data(self, found: Found) -> Data:
+        """One line for each trial, and the motion."""
+        return {
+            "trials.csv": _trials_table([*found.trials, *found.long]),
+            "motion.csv": _motion_table(self, found.trials),
+        }
 
+    def figures(self, found: Found) -> Figures:
+        """The motion, the convergence and the drift."""
+        return {
+            "motion": figures.motion(self, found.shown, self.moments, self.plane, self.published),
+            "convergence": figures.convergence(self, found.trials, found.plan.until),
+            "drift": figures.drift(found.trials),
+            **found.more.figures,
+        }
 
-def _long(benchmark: Benchmark, plan: Plan, pieces: Pieces) -> list[Trial]:
-    """Run the only trial of a plan."""
-    ((scheme, step),) = plan.trials
-    pieces.begin(f"{scheme}, h = {in_words(step)}, {plan.duration / step:.0f} steps")
-    return [run_trial(benchmark, scheme, step, plan)]
-
-
-def _at_the_end(benchmark: Benchmark, trial: Trial) -> list[Comparison]:
-    """The quantity at the end of a run beside its reference."""
-    wanted = benchmark.reference(trial.time)[-1]
-    return [
-        Comparison.with_reference(
-            f"{name} at t = {trial.time[-1]:g} s, {trial.name}", float(value), float(ours), benchmark.unit,
-            benchmark.source,
-        )
-        for name, value, ours in zip(benchmark.components, wanted, trial.value[-1], strict=True)
-    ]  # fmt: skip
-
-
-def compare(benchmark: Benchmark, plan: Plan, trials: Sequence[Trial]) -> list[Comparison]:
-    """Error, order, drift and cost of every scheme."""
-    rows = []
-    for scheme in plan.schemes:
-        rows += _of_scheme(benchmark, of_scheme(trials, scheme))
+    def compare(self, found: Found) -> Rows:
+        """Published values and references beside ours; error, order, drift and cost of every scheme."""
+        plan, trials, trial = found.plan, found.trials, found.shown
+        for moment, values in self.published.items():
+            if moment <= trial.time[-1] * (1.0 + 1e-9):
+                for part, value, ours in zip(self.components, values, trial.at(moment), strict=True):
+                    name = f"{part} at t = {moment:g} s, {trial.name}"
+                    yield paper_row(name, value, float(ours), self.unit, self.publisher)
+        yield from found.more.rows
+        wanted = self.reference(trial.time)[-1].tolist()
+        for part, value, ours in zip(self.components, wanted, trial.value[-1], strict=True):
+            name = f"{part} at t = {trial.time[-1]:g} s, {trial.name}"
+            yield reference_row(name, value, float(ours), self.unit, self.source)
+        for each in found.long:
+            yield from _of_scheme(self, [each])
         steps = " and ".join(in_words(step) for step in plan.steps[-2:])
-        note = (
-            f"in theory {SCHEMES[scheme]}; from the largest errors up to t = {plan.until:g} s at h = {steps}"
-        )
-        found = order(trials, scheme, plan.until)
-        rows.append(Comparison(f"order of convergence, {scheme}", None, found, "", note))
-    return rows
+        until = f"from the largest errors up to t = {plan.until:g} s at h = {steps}"
+        for scheme in plan.schemes:
+            yield from _of_scheme(self, of_scheme(trials, scheme))
+            fitted = order(trials, scheme, plan.until)
+            note = f"in theory {SCHEMES[scheme]}; {until}"
+            yield Comparison(f"order of convergence, {scheme}", None, fitted, "", note)
 
 
-def _of_scheme(benchmark: Benchmark, trials: Sequence[Trial]) -> list[Comparison]:
+def _of_scheme(mechanism: Mechanism, trials: Sequence[Trial]) -> Rows:
     """Errors for all steps of a scheme; drift, joints and cost for the shortest."""
-    rows = []
     for trial in trials:
         missed = trial.run.certificate.missed
         note = f"{trial.run.steps.count} steps to t = {trial.time[-1]:g} s"
         note += f", of which {missed} missed the tolerance" if missed else ""
-        rows.append(
-            Comparison(
-                f"largest error of {benchmark.quantity}, {trial.name}", None, float(trial.error.max()),
-                benchmark.unit, note,
-            )
+        yield Comparison(
+            f"largest error of {mechanism.quantity}, {trial.name}", None, float(trial.error.max()),
+            mechanism.unit, note,
         )  # fmt: skip
     trial = trials[-1]
     drift, joints = float(np.abs(trial.drift).max()), float(trial.joint_error.max())
     cost, each = trial.wall / trial.time[-1], 1e3 * trial.wall / trial.run.steps.count
-    return [
-        *rows,
-        Comparison(
-            f"largest drift of the energy, {trial.name}", None, drift, "J",
-            f"largest kinetic energy {trial.scale:.4g} J",
-        ),
-        Comparison(f"largest error of the joints, {trial.name}", None, joints, "m or rad"),
-        Comparison(f"wall time, {trial.name}", None, trial.wall, "s", f"CPU time {trial.cpu:.3g} s"),
-        Comparison(
-            f"wall time for a simulated second, {trial.name}", None, cost, "s", f"{each:.3g} ms for a step"
-        ),
-    ]  # fmt: skip
+    yield Comparison(
+        f"largest drift of the energy, {trial.name}", None, drift, "J",
+        f"largest kinetic energy {trial.scale:.4g} J",
+    )  # fmt: skip
+    yield Comparison(JOINT_ERROR(trial.name), None, joints, "m or rad")
+    yield Comparison(f"wall time, {trial.name}", None, trial.wall, "s", f"CPU time {trial.cpu:.3g} s")
+    yield Comparison(
+        f"wall time for a simulated second, {trial.name}", None, cost, "s", f"{each:.3g} ms for a step"
+    )  # fmt: skip
 
 
-def write_trials(path: Path, trials: Sequence[Trial]) -> Path:
-    """Write one line for each trial."""
+def _trials_table(trials: Sequence[Trial]) -> Table:
+    """One line for each trial."""
     header = (
         "scheme", "duration_s", "step_s", "steps", "largest_error", "error_at_the_end",
         "largest_energy_drift_J", "largest_kinetic_energy_J", "largest_joint_error",
@@ -179,18 +158,18 @@ def write_trials(path: Path, trials: Sequence[Trial]) -> Path:
         )
         for trial in trials
     ]  # fmt: skip
-    return write_csv(path, header, rows)
+    return Table(header, rows)
 
 
-def write_motion(path: Path, benchmark: Benchmark, trials: Sequence[Trial]) -> Path:
-    """Write the quantity at all samples: the reference, and every scheme with its shortest step."""
+def _motion_table(mechanism: Mechanism, trials: Sequence[Trial]) -> Table:
+    """The quantity at all samples: the reference, and every scheme with its shortest step."""
     shown = [finest(trials, scheme) for scheme in dict.fromkeys(trial.scheme for trial in trials)]
-    unit = benchmark.unit
-    names = [name.replace(" ", "_") for name in benchmark.components]
+    unit = mechanism.unit
+    names = [name.replace(" ", "_") for name in mechanism.components]
     header = ["time_s", *(f"{name}_reference_{unit}" for name in names)]
-    columns = [shown[0].time[:, None], benchmark.reference(shown[0].time)]
+    columns = [shown[0].time[:, None], mechanism.reference(shown[0].time)]
     for trial in shown:
         header += [f"{name}_{trial.scheme}_{unit}" for name in names]
         header.append(f"energy_drift_{trial.scheme}_J")
         columns += [trial.value, trial.drift[:, None]]
-    return write_csv(path, header, np.hstack(columns).tolist())
+    return Table(header, np.hstack(columns).tolist())

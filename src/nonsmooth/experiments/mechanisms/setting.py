@@ -1,6 +1,6 @@
 """What the benchmarks of mechanisms share: trials of every scheme and step, with errors, drift and cost.
 
-A benchmark is a system, a quantity that is measured on it, and what that quantity should be, known from
+A mechanism is a system, a quantity that is measured on it, and what that quantity should be, known from
 elsewhere. The error at a time is the Euclidean distance from it; the drift of the energy is |E − E(0) − W|
 with the work W that motors and dampers have done.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Pieces
 from nonsmooth.errors import ToleranceWarning
+from nonsmooth.experiments.base import Work
 from nonsmooth.model.joints import Distance, Strut
 from nonsmooth.model.system import System
 from nonsmooth.stepping.frame import Frame
@@ -31,11 +32,6 @@ Line = NDArray[np.float64]
 
 SCHEMES = {"stabilised": 1, "projected": 1, "rattle": 2}
 """The schemes of `simulate` and the orders in the step that theory gives them."""
-
-
-def no_work(times: Floats, _values: Floats) -> Floats:
-    """The work of motors and dampers where there are none."""
-    return np.zeros_like(times)
 
 
 def kept(motion: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
@@ -50,26 +46,36 @@ def kept(motion: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
     return lambda times: of_bytes(np.ascontiguousarray(times, dtype=np.float64).tobytes())
 
 
-@dataclass(frozen=True)
-class Benchmark:
+class Mechanism(ABC):
     """A mechanism and the motion that it should have."""
 
-    build: Callable[[], System]
     quantity: str
     """What is measured, in words."""
     components: tuple[str, ...]
     """Names of its components."""
     unit: str
-    measure: Callable[[System], Floats]
-    """The quantity (k,) in the present state."""
-    reference: Callable[[Floats], Floats]
-    """Its values (n, k) at times (n,) in s, computed without this package's bodies and integrators."""
     source: str
     """Where the reference comes from, in words."""
-    draw: Callable[[System], list[Line]]
-    """The mechanism in the present state, as lines in a plane."""
-    work: Callable[[Floats, Floats], Floats] = no_work
-    """Work (n,) in J of motors and dampers up to times (n,) at which the quantity is (n, k)."""
+
+    @abstractmethod
+    def build(self) -> System:
+        """The system at its start."""
+
+    @abstractmethod
+    def value(self, system: System) -> Floats:
+        """The quantity (k,) in the present state."""
+
+    @abstractmethod
+    def reference(self, times: Floats) -> Floats:
+        """Its values (n, k) at times (n,) in s, computed without this package's bodies and integrators."""
+
+    def work(self, times: Floats, values: Floats) -> Floats:
+        """Work (n,) in J of motors and dampers up to times (n,) at which the quantity is (n, k)."""
+        return np.zeros_like(times)
+
+    def draw(self, system: System) -> list[Line]:
+        """The mechanism in the present state, as lines in a plane."""
+        return skeleton(system)
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,8 @@ class Plan:
     order_time: float | None = None
     """Time in s up to which orders are measured: while errors are small against the motion. All if None."""
     schemes: tuple[str, ...] = tuple(SCHEMES)
+    long: Plan | None = None
+    """One run that is longer and is shown instead: one scheme, one step."""
 
     @property
     def trials(self) -> list[tuple[str, float]]:
@@ -167,44 +175,44 @@ def energies(system: System) -> tuple[float, float]:
     return 0.5 * kinetic, potential + system.joints.potential_energy(system)
 
 
-def run_trial(benchmark: Benchmark, scheme: str, step: float, plan: Plan) -> Trial:
+def run_trial(mechanism: Mechanism, scheme: str, step: float, plan: Plan) -> Trial:
     """Move the mechanism with one scheme and one step."""
-    system, every = benchmark.build(), plan.every(step)
-    times, values = [0.0], [benchmark.measure(system)]
-    both, lines = [energies(system)], [benchmark.draw(system)]
+    system, every = mechanism.build(), plan.every(step)
+    times, values = [0.0], [mechanism.value(system)]
+    both, lines = [energies(system)], [mechanism.draw(system)]
 
     def look(frame: Frame) -> None:
         if frame.index % every == 0:
             times.append(frame.time)
-            values.append(benchmark.measure(frame.system))
+            values.append(mechanism.value(frame.system))
             both.append(energies(frame.system))
-            lines.append(benchmark.draw(frame.system))
+            lines.append(mechanism.draw(frame.system))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ToleranceWarning)  # steps that miss the tolerance are counted below
         wall, cpu = time.perf_counter(), time.process_time()
-        run = simulate(system, plan.duration, step, scheme=scheme, observe=look)
+        run = simulate(system, duration=plan.duration, step=step, scheme=scheme, observe=look)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     clock, value, energy = plan.times, np.array(values), np.array(both)
     assert np.allclose(clock, times, rtol=1e-9, atol=0.0)
-    error = np.linalg.norm(value - benchmark.reference(clock), axis=1)
+    error = np.linalg.norm(value - mechanism.reference(clock), axis=1)
     total = energy.sum(axis=1)
-    drift = total - total[0] - benchmark.work(clock, value)
+    drift = total - total[0] - mechanism.work(clock, value)
     return Trial(
         scheme, step, clock, value, error, drift, float(energy[:, 0].max()), run.steps["joint_error"],
         tuple(lines), run, wall, cpu,
     )  # fmt: skip
 
 
-def run_trials(benchmark: Benchmark, plan: Plan, pieces: Pieces) -> list[Trial]:
+def run_trials(mechanism: Mechanism, plan: Plan, work: Work) -> list[Trial]:
     """Run all trials of a plan; kernels are compiled before the clock runs."""
-    pieces.begin("compiling kernels, where that was not done before")
+    work.begin("compiling kernels, where that was not done before")
     for scheme in plan.schemes:
-        simulate(benchmark.build(), 2.0 * plan.steps[-1], plan.steps[-1], scheme=scheme)
+        simulate(mechanism.build(), duration=2.0 * plan.steps[-1], step=plan.steps[-1], scheme=scheme)
     trials = []
     for scheme, step in plan.trials:
-        pieces.begin(f"{scheme}, h = {in_words(step)}, {plan.duration / step:.0f} steps")
-        trials.append(run_trial(benchmark, scheme, step, plan))
+        work.begin(f"{scheme}, h = {in_words(step)}, {plan.duration / step:.0f} steps")
+        trials.append(run_trial(mechanism, scheme, step, plan))
     return trials
 
 

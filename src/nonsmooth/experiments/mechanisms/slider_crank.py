@@ -11,28 +11,18 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Pieces, Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
 from nonsmooth.experiments.mechanisms import textbook_references as references
+from nonsmooth.experiments.mechanisms.report import JOINT_ERROR
 from nonsmooth.experiments.mechanisms.setting import SCHEMES
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    LIGHT_GREY,
-    ORANGE,
-    legend_below,
-    new_axes,
-    prepare_folder,
-    save_figure,
-    write_csv,
-)
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE
+from nonsmooth.experiments.summary import Comparison, Quantity, exact_row
 from nonsmooth.scenes.linkages import slider_crank
 from nonsmooth.stepping.frame import Frame
 from nonsmooth.stepping.simulate import simulate
@@ -64,10 +54,6 @@ class Setup:
     turns: int
     steps: tuple[int, ...]
     """Steps in a turn; each doubles the one before it."""
-
-
-FULL = Setup(2, (100, 200, 400, 800))
-QUICK = Setup(1, (50, 100, 200))
 
 
 @dataclass(frozen=True)
@@ -102,7 +88,7 @@ def run_trial(scheme: str, steps: int, turns: int) -> Trial:
         torque = frame.reactions(minimum_norm=False).rows[DRIVER][0]  # motion alone determines it
         found.append((frame.position[slider, 0], frame.linear_velocity[slider, 0], float(torque)))
 
-    run = simulate(system, turns * TURN, step, scheme=scheme, observe=look)
+    run = simulate(system, duration=turns * TURN, step=step, scheme=scheme, observe=look)
     ours = dict(zip(QUANTITIES, np.array(found).T, strict=True))
     angle = START + SPEED * run.steps["time"]
     position, velocity, _ = references.slider_crank(angle, crank=CRANK, rod=ROD, speed=SPEED)
@@ -118,59 +104,59 @@ def exact_torque(angle: Floats) -> Floats:
     return references.slider_crank_torque(angle, crank=CRANK, rod=ROD, speed=SPEED, gravity=GRAVITY, **MASSES)
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    prepare_folder(folder)
-    setup = QUICK if quick else FULL
-    pieces = Pieces(progress, len(SCHEMES) * len(setup.steps) + 1)
-    trials = []
-    for scheme, steps in itertools.product(SCHEMES, setup.steps):
-        pieces.begin(f"{scheme}, {steps} steps in a turn")
-        trials.append(run_trial(scheme, steps, setup.turns))
-    pieces.begin("data and figures")
-    files = [
-        _write_motion(folder / "motion.csv", trials),
-        _write_errors(folder / "errors.csv", trials),
-        save_figure(_motion(trials), folder / "motion.png"),
-        save_figure(_convergence(trials), folder / "convergence.png"),
-    ]
-    rows = compare(trials)
-    summary = Summary(SLIDER_CRANK.name, SLIDER_CRANK.paper, tuple(rows), tuple(files)).write(folder)
-    pieces.finish()
-    return summary
+TORQUE = Quantity("largest driving torque, {}")
 
 
-def compare(trials: Sequence[Trial]) -> list[Comparison]:
-    """Errors against the closed forms."""
-    rows = []
-    for scheme in SCHEMES:
-        *_, coarse, fine = (trial for trial in trials if trial.scheme == scheme)
-        name = f"{scheme}, {fine.steps} steps in a turn"
-        worst = START_UP + int(np.argmax(np.abs(fine.exact["torque"][START_UP:])))
-        peak = float(fine.exact["torque"][worst])
-        rows.append(
-            Comparison.with_closed_form(
-                f"largest driving torque, {name}", peak, float(fine.ours["torque"][worst]), "N·m"
-            )
-        )
-        for quantity, unit in QUANTITIES.items():
-            ratio = coarse.error(quantity) / fine.error(quantity)
-            note = f"{ratio:.3g} times smaller than with {coarse.steps} steps"
-            if quantity != "torque" and fine.error(quantity) < 1e-9:
-                note = "as near as joints are closed: they alone determine it"
-            first = float(np.abs(fine.ours[quantity] - fine.exact[quantity])[:START_UP].max())
-            if first > fine.error(quantity):
-                note += f"; without the first {START_UP} steps, which begin with {first:.3g} {unit}"
-            rows.append(
-                Comparison(f"largest error of the {quantity}, {name}", None, fine.error(quantity), unit, note)
-            )
-        rows.append(
-            Comparison(
-                f"largest error of the joints, {name}", None, fine.joint_error, "m or rad",
+class SliderCrank(Experiment[Setup, list[Trial]]):
+    """All schemes with several steps."""
+
+    name = "slider-crank"
+    summary = "a slider-crank at constant speed: position, velocity and driving torque"
+    paper = "checked against closed forms"
+    seconds = (20.0, 50.0)
+    FULL = Setup(2, (100, 200, 400, 800))
+    QUICK = Setup(1, (50, 100, 200))
+
+    def measure(self, setup: Setup, work: Work) -> list[Trial]:
+        """Run every scheme with every step."""
+        work.expect(len(SCHEMES) * len(setup.steps))
+        trials = []
+        for scheme, steps in itertools.product(SCHEMES, setup.steps):
+            work.begin(f"{scheme}, {steps} steps in a turn")
+            trials.append(run_trial(scheme, steps, setup.turns))
+        return trials
+
+    def data(self, found: list[Trial]) -> Data:
+        """The motion, and errors."""
+        return {"motion.csv": _motion_table(found), "errors.csv": _errors_table(found)}
+
+    def figures(self, found: list[Trial]) -> Figures:
+        """Motion and convergence."""
+        return {"motion": _motion(found), "convergence": _convergence(found)}
+
+    def compare(self, found: list[Trial]) -> Rows:
+        """Errors against the closed forms."""
+        for scheme in SCHEMES:
+            *_, coarse, fine = (trial for trial in found if trial.scheme == scheme)
+            name = f"{scheme}, {fine.steps} steps in a turn"
+            worst = START_UP + int(np.argmax(np.abs(fine.exact["torque"][START_UP:])))
+            peak = float(fine.exact["torque"][worst])
+            yield exact_row(TORQUE(name), peak, float(fine.ours["torque"][worst]), "N·m")
+            for quantity, unit in QUANTITIES.items():
+                ratio = coarse.error(quantity) / fine.error(quantity)
+                note = f"{ratio:.3g} times smaller than with {coarse.steps} steps"
+                if quantity != "torque" and fine.error(quantity) < 1e-9:
+                    note = "as near as joints are closed: they alone determine it"
+                first = float(np.abs(fine.ours[quantity] - fine.exact[quantity])[:START_UP].max())
+                if first > fine.error(quantity):
+                    note += f"; without the first {START_UP} steps, which begin with {first:.3g} {unit}"
+                yield Comparison(
+                    f"largest error of the {quantity}, {name}", None, fine.error(quantity), unit, note
+                )  # fmt: skip
+            yield Comparison(
+                JOINT_ERROR(name), None, fine.joint_error, "m or rad",
                 f"{fine.failed} steps missed the tolerance",
-            )
-        )  # fmt: skip
-    return rows
+            )  # fmt: skip
 
 
 def _finest(trials: Sequence[Trial]) -> list[Trial]:
@@ -180,7 +166,7 @@ def _finest(trials: Sequence[Trial]) -> list[Trial]:
 
 def _motion(trials: Sequence[Trial]) -> Figure:
     """Slider and torque over a turn, with the closed forms behind them."""
-    figure, axes = new_axes((14.0, 5.6), columns=3)
+    figure, axes = plots.new_axes((14.0, 5.6), columns=3)
     best = _finest(trials)[-1]
     for ax, (quantity, unit) in zip(axes, QUANTITIES.items(), strict=True):
         order = np.argsort(best.angle[quantity] % (2.0 * math.pi))
@@ -201,14 +187,14 @@ def _motion(trials: Sequence[Trial]) -> Figure:
         ax.set(xlabel="crank angle in degrees", ylabel=f"{quantity} in {unit}", xlim=(0.0, 360.0))
         ax.set(title=f"{quantity} of the {where}", xticks=np.arange(0, 361, 90))
     axes[-1].plot([], [], "x", color=DARK_GREY, markersize=4, label=f"the first {START_UP} steps")
-    legend_below(figure, 5)
+    plots.legend_below(figure, 5)
     return figure
 
 
 def _convergence(trials: Sequence[Trial]) -> Figure:
     """Largest errors against the step."""
     label = "first and second order, through the shortest step"
-    figure, axes = new_axes((14.0, 5.6), columns=3)
+    figure, axes = plots.new_axes((14.0, 5.6), columns=3)
     for ax, (quantity, unit) in zip(axes, QUANTITIES.items(), strict=True):
         for scheme in SCHEMES:
             chosen = [trial for trial in trials if trial.scheme == scheme]
@@ -224,11 +210,11 @@ def _convergence(trials: Sequence[Trial]) -> Figure:
         ax.set_xticks(every, [f"{1e3 * step:.3g}" for step in every])
         ax.minorticks_off()
         ax.set(xlabel="time step in ms", ylabel=f"largest error in {unit}", title=quantity)
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
-def _write_motion(path: Path, trials: Sequence[Trial]) -> Path:
+def _motion_table(trials: Sequence[Trial]) -> Table:
     """Every step of the finest trial of every scheme."""
     rows: list[list[object]] = []
     for trial in _finest(trials):
@@ -242,10 +228,10 @@ def _write_motion(path: Path, trials: Sequence[Trial]) -> Path:
         for quantity, unit in QUANTITIES.items()
         for kind in ("ours", "exact")
     ]
-    return write_csv(path, ("scheme", "crank_angle_rad", *names), rows)
+    return Table(("scheme", "crank_angle_rad", *names), rows)
 
 
-def _write_errors(path: Path, trials: Sequence[Trial]) -> Path:
+def _errors_table(trials: Sequence[Trial]) -> Table:
     """Largest errors of every trial."""
     rows = [
         (t.scheme, t.steps, TURN / t.steps, *(t.error(name) for name in QUANTITIES), t.joint_error, t.failed)
@@ -255,12 +241,4 @@ def _write_errors(path: Path, trials: Sequence[Trial]) -> Path:
         "scheme", "steps_per_turn", "step_s", "position_error_m", "velocity_error_m_per_s", "torque_error_Nm",
         "joint_error_m_or_rad", "steps_that_missed_the_tolerance",
     )  # fmt: skip
-    return write_csv(path, header, rows)
-
-
-SLIDER_CRANK = Experiment(
-    "slider-crank",
-    "a slider-crank at constant speed: position, velocity and driving torque",
-    "checked against closed forms",
-    run,
-)
+    return Table(header, rows)

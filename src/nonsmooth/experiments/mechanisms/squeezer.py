@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Pieces, Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Work
 from nonsmooth.experiments.mechanisms import references
-from nonsmooth.experiments.mechanisms.report import Report, run_benchmark
-from nonsmooth.experiments.mechanisms.setting import Benchmark, Plan, Trial, in_words, kept, skeleton
+from nonsmooth.experiments.mechanisms.report import MechanismExperiment, More
+from nonsmooth.experiments.mechanisms.setting import Plan, Trial, in_words, kept
+from nonsmooth.experiments.summary import paper_row, reference_row
 from nonsmooth.model.system import System
 from nonsmooth.scenes.planar_benchmarks import squeezer
 from nonsmooth.stepping.simulate import simulate
 
 START, TORQUE = -0.0620, 0.033
 """Crank angle of A03 in rad, and the motor's torque in N·m."""
-FULL = Plan(0.05, (50e-6, 25e-6, 12.5e-6), 200, order_time=0.01)
-QUICK = Plan(0.01, (50e-6, 25e-6), 20)
 TEST_SET = {
     "β": 15.81077119629904,
     "Θ": -15.75637105984298,
@@ -48,67 +45,66 @@ _COORDINATES = {
     "ε": ("A of lower arm", 1.0),
 }
 """The joint whose coordinate changes as an angle of the literature does, and the sign."""
+PUBLISHED = {moment: (START + math.radians(degrees),) for moment, degrees in MBDYN.items()}
 
 
-def measure(system: System) -> Floats:
-    """The crank angle β (1,) in rad, whole turns included."""
-    return np.array([START + system.coordinate("O")])
+class IftommSqueezer(MechanismExperiment):
+    """Andrews' squeezing mechanism."""
 
+    name = "iftomm-squeezer"
+    summary = "Andrews' squeezing mechanism: seven bodies in three loops, driven by a motor against a spring"
+    paper = (
+        "IFToMM library of computational benchmark problems, A03; "
+        "test set for IVP solvers, Andrews' mechanism"
+    )
+    belongs_to = "negrut"
+    seconds = (25.0, 55.0)
+    FULL = Plan(0.05, (50e-6, 25e-6, 12.5e-6), 200, order_time=0.01)
+    QUICK = Plan(0.01, (50e-6, 25e-6), 20)
+    quantity, components, unit, source = "the crank angle", ("β",), "rad", "one freedom by DOP853"
+    moments = (0.0, 7e-3, 9e-3, 11e-3, 13e-3)
+    published = PUBLISHED
+    publisher = "MBDyn with a fixed step"
 
-@kept
-def reference(times: Floats) -> Floats:
-    """The crank angle (n, 1) in rad, by integration of the mechanism's only freedom."""
-    return references.andrews(times, start=START)[0][:, None]
+    def value(self, system: System) -> Floats:
+        """The crank angle β (1,) in rad, whole turns included."""
+        return np.array([START + system.coordinate("O")])
 
+    @staticmethod
+    @kept
+    def reference(times: Floats) -> Floats:
+        """The crank angle (n, 1) in rad, by integration of the mechanism's only freedom."""
+        return references.andrews(times, start=START)[0][:, None]
 
-def work(_times: Floats, values: Floats) -> Floats:
-    """Work of the motor (n,) in J."""
-    return np.asarray(TORQUE * (values[:, 0] - START))
+    def work(self, times: Floats, values: Floats) -> Floats:
+        """Work of the motor (n,) in J."""
+        return np.asarray(TORQUE * (values[:, 0] - START))
 
+    def more(self, plan: Plan, trials: Sequence[Trial], work: Work) -> More:
+        """Run once more from the start of the test set to 0.03 s, or as far as the other runs went."""
+        step = min(trial.step for trial in trials)
+        duration = min(0.03, float(trials[0].time[-1]))
+        work.begin(f"from the start of the test set, rattle, h = {in_words(step)}")
+        run = simulate(
+            squeezer(crank=references.ANDREWS_START), duration=duration, step=step, scheme="rattle"
+        )
+        angle, rate = references.andrews(np.array([duration]))
+        before, _ = references.andrews_angles(references.ANDREWS_START, 0.0)
+        wanted, _ = references.andrews_angles(float(angle[0]), float(rate[0]))
+        rows = []
+        for (name, (joint, sign)), start, value in zip(_COORDINATES.items(), before, wanted, strict=True):
+            ours = float(start) + sign * run.system.coordinate(joint)
+            quantity = f"{name} at t = {duration:g} s from the test set's start, rattle, h = {in_words(step)}"
+            if duration == 0.03:
+                rows.append(paper_row(quantity, TEST_SET[name], ours, "rad", "test set for IVP solvers"))
+            else:
+                rows.append(reference_row(quantity, float(value), ours, "rad", self.source))
+        return More(rows)
 
-def test_set(trials: Sequence[Trial], pieces: Pieces) -> list[Comparison]:
-    """Run once more from the start of the test set to 0.03 s, or as far as the other runs went."""
-    step = min(trial.step for trial in trials)
-    duration = min(0.03, float(trials[0].time[-1]))
-    pieces.begin(f"from the start of the test set, rattle, h = {in_words(step)}")
-    run = simulate(squeezer(crank=references.ANDREWS_START), duration, step, scheme="rattle")
-    angle, rate = references.andrews(np.array([duration]))
-    before, _ = references.andrews_angles(references.ANDREWS_START, 0.0)
-    wanted, _ = references.andrews_angles(float(angle[0]), float(rate[0]))
-    rows = []
-    for (name, (joint, sign)), start, value in zip(_COORDINATES.items(), before, wanted, strict=True):
-        ours = float(start) + sign * run.system.coordinate(joint)
-        quantity = f"{name} at t = {duration:g} s from the test set's start, rattle, h = {in_words(step)}"
-        if duration == 0.03:
-            rows.append(
-                Comparison.with_paper(quantity, TEST_SET[name], ours, "rad", "test set for IVP solvers")
-            )
-        else:
-            rows.append(Comparison.with_reference(quantity, float(value), ours, "rad", BENCHMARK.source))
-    return rows
+    def build(self) -> System:
+        """The mechanism at its start."""
+        return squeezer()
 
-
-BENCHMARK = Benchmark(
-    build=squeezer, quantity="the crank angle", components=("β",), unit="rad", measure=measure,
-    reference=reference, source="one freedom by DOP853", draw=skeleton, work=work,
-)  # fmt: skip
-REPORT = Report(
-    moments=(0.0, 7e-3, 9e-3, 11e-3, 13e-3),
-    published={moment: (START + math.radians(degrees),) for moment, degrees in MBDYN.items()},
-    publisher="MBDyn with a fixed step",
-    more=test_set,
-    more_pieces=1,
-)
-
-
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    return run_benchmark(IFTOMM_SQUEEZER, BENCHMARK, QUICK if quick else FULL, REPORT, folder, progress)
-
-
-IFTOMM_SQUEEZER = Experiment(
-    "iftomm-squeezer",
-    "Andrews' squeezing mechanism: seven bodies in three loops, driven by a motor against a spring",
-    "IFToMM library of computational benchmark problems, A03; test set for IVP solvers, Andrews' mechanism",
-    run,
-)
+    def more_pieces(self, plan: Plan) -> int:
+        """The test set's start."""
+        return 1

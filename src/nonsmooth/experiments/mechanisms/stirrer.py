@@ -16,26 +16,19 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Pieces, Progress
+from nonsmooth._support.arrays import Floats, Pixels
 from nonsmooth.errors import ToleranceWarning
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
 from nonsmooth.experiments.mechanisms import stirrer_figures as figures
-from nonsmooth.experiments.melanz.granular_figures import scene_at_times
-from nonsmooth.experiments.shared.granular import Snapshot
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    GREEN,
-    ORANGE,
-    prepare_folder,
-    save_figure,
-    write_csv,
-    write_json,
-)
+from nonsmooth.experiments.mechanisms.report import JOINT_ERROR
+from nonsmooth.experiments.shared.colours import BLUE, GREEN, ORANGE
+from nonsmooth.experiments.shared.pictures import run_and_paint, side_by_side
+from nonsmooth.experiments.summary import Comparison, Quantity, exact_row
+from nonsmooth.io.runs.recording import Recording
 from nonsmooth.model import quaternions
 from nonsmooth.model.system import System
 from nonsmooth.scenes.stirrer import stirrer
@@ -46,6 +39,8 @@ from nonsmooth.stepping.simulate import simulate
 SPEED = 2.0 * math.pi
 """Of the crank, in rad/s: a turn in a second."""
 MOTOR = "motor of joint 'shaft'"
+MOMENTS = (0.1, 0.25, 0.375, 0.5, 0.75, 1.0)
+"""Of the pictures, as parts of the duration."""
 PARTS = 20
 """Pieces of a run that are reported."""
 
@@ -81,10 +76,6 @@ class Setup:
     """Relative residual of every step."""
 
 
-FULL = Setup(800, 2.0, 0.004, 1e-3)
-QUICK = Setup(200, 1.0, 0.005, 1e-3)
-
-
 @dataclass(frozen=True)
 class History:
     """One run: what the motor did and where it went, step by step."""
@@ -103,7 +94,8 @@ class History:
     """Kinetic and potential energy in J, before the first step and after every step."""
     height: Floats
     """Mean height in m of the spheres' centres after every step."""
-    snapshots: tuple[Snapshot, ...]
+    pictures: Pixels
+    """(k, height, width, 3) at `MOMENTS`."""
     cpu: float
     """CPU time in s."""
 
@@ -152,14 +144,11 @@ def contact_work(before: System, frame: Frame) -> float:
     return float(np.sum(frame.impulses * mean))
 
 
-def stir(setup: Setup, method: Method, pieces: Pieces) -> History:
+def stir(setup: Setup, method: Method, work: Work) -> History:
     """Run the stirrer with one method."""
     system = stirrer(setup.spheres, speed=SPEED)
-    total = round(setup.duration / setup.step)
-    wanted = {round(part * total) for part in (0.1, 0.25, 0.375, 0.5, 0.75, 1.0)}
     before, spheres, crank = system.copy(), slice(0, setup.spheres), system.index("crank")
     found: list[tuple[float, float, float, float, float]] = []
-    pictures: list[Snapshot] = []
 
     def look(frame: Frame) -> None:
         torque = float(frame.reactions(minimum_norm=False).rows[MOTOR][0])  # motion determines it
@@ -169,29 +158,29 @@ def stir(setup: Setup, method: Method, pieces: Pieces) -> History:
         found.append((torque, speed, work, -contact_work(before, frame), height))
         before.position[:], before.quaternion[:] = frame.position, frame.quaternion
         before.linear_velocity[:], before.angular_velocity[:] = frame.linear_velocity, frame.angular_velocity
-        if frame.index in wanted:
-            speeds = np.linalg.norm(frame.linear_velocity, axis=1)
-            pictures.append(Snapshot(frame.time, frame.position.copy(), frame.quaternion.copy(), speeds))
 
-    reported = 0
+    cpu = 0.0
 
-    def report(done: int, steps: int, _: str) -> None:
-        nonlocal reported
-        while reported * steps < done * PARTS and reported < PARTS:
-            pieces.begin(f"{setup.spheres} spheres, {method.label}, t = {done * setup.step:.2f} s")
-            reported += 1
+    def run(record: Recording | None) -> Run:
+        nonlocal cpu
+        began = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ToleranceWarning)  # steps that miss the tolerance are counted
+            done = simulate(
+                system, duration=setup.duration, step=setup.step, law=method.law, scheme=method.scheme,
+                tolerance=setup.tolerance, observe=look, record=record,
+                progress=work.each(PARTS, f"{setup.spheres} spheres, {method.label}"),
+            )  # fmt: skip
+        cpu = time.process_time() - began
+        return done
 
-    began = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ToleranceWarning)  # steps that miss the tolerance are counted
-        run = simulate(
-            system, setup.duration, setup.step, law=method.law, scheme=method.scheme,
-            tolerance=setup.tolerance, observe=look, progress=report,
-        )  # fmt: skip
-    cpu = time.process_time() - began
-    torque, speed, work, heat, height = np.array(found).T
-    energy = np.concatenate([[_energy(system)], run.steps["kinetic_energy"] + run.steps["potential_energy"]])
-    return History(method, run, torque, speed, work, heat, energy, height, tuple(pictures), cpu)
+    times = [part * setup.duration for part in MOMENTS] if method is METHODS[0] else []
+    stirred, pictures = run_and_paint(run, times, view=(-118.0, 18.0))
+    torque, speed, given, heat, height = np.array(found).T
+    energy = np.concatenate(
+        [[_energy(system)], stirred.steps["kinetic_energy"] + stirred.steps["potential_energy"]]
+    )
+    return History(method, stirred, torque, speed, given, heat, energy, height, pictures, cpu)
 
 
 def _energy(system: System) -> float:
@@ -203,29 +192,79 @@ def _energy(system: System) -> float:
     return 0.5 * float(kinetic) - float(mass @ (system.position[moving] @ system.gravity))
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    prepare_folder(folder)
-    setup = QUICK if quick else FULL
-    pieces = Pieces(progress, 1 + len(METHODS) * PARTS)
-    histories = [stir(setup, method, pieces) for method in METHODS]
-    pieces.begin("data and figures")
-    title = f"A four-bar stirs {setup.spheres} spheres (exact law)"
-    scene = stirrer(setup.spheres, speed=SPEED)
-    drawn = {
-        "scene": scene_at_times(scene, histories[0].snapshots, title),
-        "torque": figures.torque(histories),
-        "work": figures.work(histories),
-        "certificate": figures.certificate(histories),
-    }
-    files = [
-        _write_steps(folder / "steps.csv", histories),
-        write_json(folder / "runs.json", {each.method.key: numbers(each) for each in histories}),
-        *(save_figure(figure, folder / f"{name}.png") for name, figure in drawn.items()),
-    ]
-    summary = Summary(STIRRER.name, STIRRER.paper, tuple(compare(histories)), tuple(files)).write(folder)
-    pieces.finish()
-    return summary
+UNEXPLAINED = Quantity("work that is not explained, {}")
+MISSED = Quantity("steps that missed the tolerance, {}")
+
+
+class Found(NamedTuple):
+    """What the experiment computes."""
+
+    setup: Setup
+    histories: list[History]
+
+
+class Stirrer(Experiment[Setup, Found]):
+    """One bed, both laws, and two ways to put positions right."""
+
+    name = "stirrer"
+    summary = (
+        "a four-bar that stirs a bed of spheres: driving torque, where its work goes, joints and certificate"
+    )
+    paper = "joints and contacts in one problem: Negrut and Serban, TR-2016-12, Eqs. 9 and 13 to 15"
+    seconds = (30.0, 150.0)
+    FULL = Setup(800, 2.0, 0.004, 1e-3)
+    QUICK = Setup(200, 1.0, 0.005, 1e-3)
+
+    def measure(self, setup: Setup, work: Work) -> Found:
+        """Stir by every method."""
+        work.expect(len(METHODS) * PARTS)
+        return Found(setup, [stir(setup, method, work) for method in METHODS])
+
+    def data(self, found: Found) -> Data:
+        """Every step, and every run in a few numbers."""
+        runs = {each.method.key: numbers(each) for each in found.histories}
+        return {"steps.csv": _steps_table(found.histories), "runs.json": runs}
+
+    def figures(self, found: Found) -> Figures:
+        """The scene, torque, work, and the certificate."""
+        count, histories = found.setup.spheres, found.histories
+        title = f"A four-bar stirs {count} spheres (exact law)"
+        return {
+            "scene": side_by_side(histories[0].pictures, title),
+            "torque": figures.torque(histories),
+            "work": figures.work(histories),
+            "certificate": figures.certificate(histories),
+        }
+
+    def compare(self, found: Found) -> Rows:
+        """The balance of work, the joints and the certificate of every run, and both laws."""
+        _, histories = found
+        for each in histories:
+            name, run = each.method.label, numbers(each)
+            certificate = each.run.certificate
+            parts = (
+                f"motor {run['motor_work_J']:.4g} J, heat {run['heat_of_contacts_J']:.4g} J, "
+                f"energy {run['change_of_energy_J']:+.4g} J"
+            )
+            yield exact_row(UNEXPLAINED(name), 0.0, each.balance_error, "",
+                                        f"as a part of work and heat; {parts}")  # fmt: skip
+            yield Comparison(f"mean driving torque, {name}", None, run["mean_torque_Nm"], "N·m",
+                       f"the motor's limit is {each.limit:.3g} N·m, reached in "
+                       f"{run['steps_at_full_torque']:.0f} steps; {run['turns']:.3f} turns")  # fmt: skip
+            yield Comparison(JOINT_ERROR(name), None, run["largest_joint_error_m_or_rad"],
+                       "m or rad")  # fmt: skip
+            yield Comparison(MISSED(name), None, float(certificate.missed), "",
+                       f"of {certificate.steps}; largest residual {certificate.worst:.1e}, largest "
+                       f"penetration {certificate.largest_penetration:.1e} m")  # fmt: skip
+            yield Comparison(f"computing time, {name}", None, each.cpu, "s",
+                       f"CPU time; {1e3 * each.cpu / certificate.steps:.3g} ms for a step, "
+                       f"{run['most_contacts']:.0f} contacts at most")  # fmt: skip
+        exact, relaxed = histories[0], histories[1]
+        work = float(relaxed.motor_work.sum() / exact.motor_work.sum())
+        rise = float(relaxed.height[-1] / exact.height[-1])
+        yield Comparison("work of the motor, relaxed / exact law", None, work, "")
+        yield Comparison("height of the bed at the end, relaxed / exact law", None, rise, "",
+                   "mean height of the centres")  # fmt: skip
 
 
 def numbers(each: History) -> dict[str, float]:
@@ -252,43 +291,7 @@ def numbers(each: History) -> dict[str, float]:
     }
 
 
-def compare(histories: Sequence[History]) -> list[Comparison]:
-    """The balance of work, the joints and the certificate of every run, and both laws beside each other."""
-    rows = []
-    for each in histories:
-        name, found = each.method.label, numbers(each)
-        certificate = each.run.certificate
-        parts = (
-            f"motor {found['motor_work_J']:.4g} J, heat {found['heat_of_contacts_J']:.4g} J, "
-            f"energy {found['change_of_energy_J']:+.4g} J"
-        )
-        rows += [
-            Comparison.with_closed_form(f"work that is not explained, {name}", 0.0, each.balance_error, "",
-                                        f"as a part of work and heat; {parts}"),
-            Comparison(f"mean driving torque, {name}", None, found["mean_torque_Nm"], "N·m",
-                       f"the motor's limit is {each.limit:.3g} N·m, reached in "
-                       f"{found['steps_at_full_torque']:.0f} steps; {found['turns']:.3f} turns"),
-            Comparison(f"largest error of the joints, {name}", None, found["largest_joint_error_m_or_rad"],
-                       "m or rad"),
-            Comparison(f"steps that missed the tolerance, {name}", None, float(certificate.missed), "",
-                       f"of {certificate.steps}; largest residual {certificate.worst:.1e}, largest "
-                       f"penetration {certificate.largest_penetration:.1e} m"),
-            Comparison(f"computing time, {name}", None, each.cpu, "s",
-                       f"CPU time; {1e3 * each.cpu / certificate.steps:.3g} ms for a step, "
-                       f"{found['most_contacts']:.0f} contacts at most"),
-        ]  # fmt: skip
-    exact, relaxed = histories[0], histories[1]
-    work = float(relaxed.motor_work.sum() / exact.motor_work.sum())
-    rise = float(relaxed.height[-1] / exact.height[-1])
-    return [
-        *rows,
-        Comparison("work of the motor, relaxed / exact law", None, work, ""),
-        Comparison("height of the bed at the end, relaxed / exact law", None, rise, "",
-                   "mean height of the centres"),
-    ]  # fmt: skip
-
-
-def _write_steps(path: Path, histories: Sequence[History]) -> Path:
+def _steps_table(histories: Sequence[History]) -> Table:
     """Every step of every run."""
     rows: list[list[object]] = []
     for each in histories:
@@ -304,12 +307,4 @@ def _write_steps(path: Path, histories: Sequence[History]) -> Path:
         "heat_of_contacts_J", "energy_J",
         "mean_height_m", "contacts", "iterations", "residual", "joint_error_m_or_rad", "penetration_m",
     )  # fmt: skip
-    return write_csv(path, header, rows)
-
-
-STIRRER = Experiment(
-    "stirrer",
-    "a four-bar that stirs a bed of spheres: driving torque, where its work goes, joints and certificate",
-    "joints and contacts in one problem: Negrut and Serban, TR-2016-12, Eqs. 9 and 13 to 15",
-    run,
-)
+    return Table(header, rows)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth.experiments.shared.output import DARK_GREY, LIGHT_GREY, legend_below, new_axes
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import DARK_GREY, LIGHT_GREY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +29,7 @@ def _smooth(values: Floats, step: float) -> Floats:
 
 def torque(histories: Sequence[History]) -> Figure:
     """The motor's torque and the speed of the crank against time."""
-    figure, (load, speed) = new_axes((11.0, 4.8), columns=2)
+    figure, (load, speed) = plots.new_axes((11.0, 4.8), columns=2)
     for each in histories:
         colour, label, step = each.method.colour, each.method.label, each.run.settings["step"]
         load.plot(each.time, each.torque, color=colour, linewidth=0.4, alpha=0.4)
@@ -42,13 +43,13 @@ def torque(histories: Sequence[History]) -> Figure:
         title=f"torque of the motor, and its mean over {_WINDOW:g} s",
     )
     speed.set(xlabel="time in s", ylabel="speed in rad/s", title="speed of the crank")
-    legend_below(figure, len(histories) + 1)
+    plots.legend_below(figure, len(histories) + 1)
     return figure
 
 
 def work(histories: Sequence[History]) -> Figure:
     """Work, heat and energy of the first run against time, and what is left over in all runs."""
-    figure, (balance, left) = new_axes((11.0, 4.8), columns=2)
+    figure, (balance, left) = plots.new_axes((11.0, 4.8), columns=2)
     first = histories[0]
     done, heat = np.cumsum(first.motor_work), np.cumsum(first.heat)
     gained = first.energy[1:] - first.energy[0]
@@ -64,13 +65,13 @@ def work(histories: Sequence[History]) -> Figure:
             each.time, each.unexplained, color=each.method.colour, linewidth=1.2, label=each.method.label
         )
     left.set(xlabel="time in s", ylabel="work in J", title="work that is neither energy nor heat")
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
 def certificate(histories: Sequence[History]) -> Figure:
     """Residual, joint error and iterations of every step."""
-    figure, axes = new_axes((14.0, 5.6), columns=3)
+    figure, axes = plots.new_axes((14.0, 5.6), columns=3)
     titles = {
         "residual": ("relative residual of every step", "residual"),
         "joint_error": ("error of the joints after every step", "largest |g| in m or rad"),
@@ -85,5 +86,5 @@ def certificate(histories: Sequence[History]) -> Figure:
         ax.set(xlabel="time in s", ylabel=label, title=title)
     tolerance = histories[0].run.certificate.tolerance
     axes[0].axhline(tolerance, color=DARK_GREY, linestyle="--", linewidth=1.0, label="asked for")
-    legend_below(figure, len(histories) + 1)
+    plots.legend_below(figure, len(histories) + 1)
     return figure

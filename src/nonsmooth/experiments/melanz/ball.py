@@ -12,16 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
 from nonsmooth.experiments.melanz import ball_figures as figures
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv, write_json
+from nonsmooth.experiments.summary import Comparison, Quantity, exact_row, paper_row
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.library.named import sliding_ball
 from nonsmooth.solvers.apgd import APGD
@@ -200,117 +198,143 @@ def pictures(exact: Solution, relaxed: Solution) -> list[figures.Picture]:
     ]  # fmt: skip
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    prepare_folder(folder)
-    total = len(LAWS) + 1 + 8
-    histories = {}
-    for done, law in enumerate(LAWS):
-        progress(done, total, f"time stepping, {law} law")
-        histories[law] = simulate(law)
-    files = [_write_history(folder / "history.csv", histories)]
-    views = pictures(histories["coulomb"].solutions[0], histories["relaxed"].solutions[0])
-    files.append(_write_optima(folder / "optima.json", views))
+MATRIX = Quantity("N_{} (Eq. 46)")
+FREE_VELOCITY = Quantity("r_{} (Eq. 47)")
+IMPULSE = Quantity("{component} at t = 0, {law} law")
+FOUND_TWICE = Quantity("Fig. {}: optimum found twice")
+TRANSITION_TIME = Quantity("transition time, exact law")
+FORWARD_AT_THE_END = Quantity("v_x after 1 s, exact law")
+ROLLING_AT_THE_END = Quantity("−ω R after 1 s, exact law")
+RISING_SPEED = Quantity("highest v_y, {} law")
+FLIGHT = Quantity("highest flight, relaxed law")
+VELOCITY_ERROR = Quantity("largest velocity error, {} law")
 
-    progress(len(LAWS), total, "figure 2")
-    fine = np.unique(np.append(np.linspace(0.0, STEP * STEPS, 201), TRANSITION))
-    curve = figures.Curve(fine, *closed_form(fine), TRANSITION)
-    files.append(
-        save_figure(figures.velocities(list(histories.values()), curve), folder / "fig02_velocities.png")
-    )
-    done = len(LAWS) + 1
-    for kind, (draw, suffix, points) in enumerate(
-        [(figures.contours, "", 61 if quick else 241), (figures.surface, "_surface", 25 if quick else 45)]
-    ):
+
+class Fineness(NamedTuple):
+    """Points in a direction with which objectives are drawn."""
+
+    contours: int
+    surface: int
+
+
+class Found(NamedTuple):
+    """What the experiment computes."""
+
+    histories: dict[str, History]
+    views: list[figures.Picture]
+    fineness: Fineness
+
+
+class MelanzBall(Experiment[Fineness, Found]):
+    """Both laws in time, and four views of the first step."""
+
+    name = "melanz-ball"
+    summary = "a ball slides, then rolls: the relaxed law throws it up, the exact law gives the closed form"
+    paper = "Melanz, Mazhar and Negrut, anti-relaxation, §3.1, Figs. 2–6 and 12–15"
+    seconds = (10.0, 10.0)
+    FULL = Fineness(241, 45)
+    QUICK = Fineness(61, 25)
+
+    def measure(self, setup: Fineness, work: Work) -> Found:
+        """Step through time under both laws, and answer the first step's question by a second method."""
+        work.expect(len(LAWS) + 1)
+        histories = {}
+        for law in LAWS:
+            work.begin(f"time stepping, {law} law")
+            histories[law] = simulate(law)
+        work.begin("optima by a second method")
+        views = pictures(histories["coulomb"].solutions[0], histories["relaxed"].solutions[0])
+        return Found(histories, views, setup)
+
+    def data(self, found: Found) -> Data:
+        """Every step, and the optima."""
+        return {"history.csv": _history_table(found.histories), "optima.json": _optima(found.views)}
+
+    def figures(self, found: Found) -> Figures:
+        """Fig. 2, contours, and surfaces."""
+        fine = np.unique(np.append(np.linspace(0.0, STEP * STEPS, 201), TRANSITION))
+        curve = figures.Curve(fine, *closed_form(fine), TRANSITION)
+        drawn = {"fig02_velocities": figures.velocities(list(found.histories.values()), curve)}
+        for kind, (draw, suffix, points) in enumerate(
+            [
+                (figures.contours, "", found.fineness.contours),
+                (figures.surface, "_surface", found.fineness.surface),
+            ]
+        ):
+            for view in found.views:
+                name = f"fig{view.numbers[kind]:02d}_{view.name}{suffix}"
+                drawn[name] = draw(view, FRICTION, points)
+        return drawn
+
+    def compare(self, found: Found) -> Rows:
+        """Set the paper's values and the closed forms beside ours."""
+        histories, views, _ = found
+        exact, relaxed = histories["coulomb"], histories["relaxed"]
+        first = exact.solutions[0]
+        matrix, free = first.problem.operator.matrix().toarray(), first.problem.free_velocity
+        yield paper_row(MATRIX("nn"), 1.0, matrix[0, 0], "1/kg")
+        yield paper_row(MATRIX("nt"), 0.0, matrix[0, 1], "1/kg")
+        yield paper_row(MATRIX("tt"), 3.5, matrix[1, 1], "1/kg")
+        yield paper_row(FREE_VELOCITY("n"), -0.0981, free[0], "m/s")
+        yield paper_row(FREE_VELOCITY("t"), 2.0, free[1], "m/s")
+        for index, name in enumerate(("γ_n", "γ_t")):
+            ours, reference = float(first.impulses[index]), float(EXACT_IMPULSES[index])
+            yield paper_row(IMPULSE(component=name, law="exact"), reference, ours, "N·s")
+        for index, name in enumerate(("γ_n", "γ_t")):
+            ours, reference = float(relaxed.solutions[0].impulses[index]), float(RELAXED_IMPULSES[index])
+            yield exact_row(IMPULSE(component=name, law="relaxed"), reference, ours, "N·s")
         for view in views:
-            progress(done, total, f"figure {view.numbers[kind]}")
-            name = f"fig{view.numbers[kind]:02d}_{view.name}{suffix}.png"
-            files.append(save_figure(draw(view, FRICTION, points), folder / name))
-            done += 1
-    summary = Summary(MELANZ_BALL.name, MELANZ_BALL.paper, tuple(compare(histories, views)), tuple(files))
-    progress(total, total, "done")
-    return summary.write(folder)
+            distance = float(np.linalg.norm(view.optimum - view.checked))
+            note = "distance of APGD's answer from scipy's SLSQP"
+            yield Comparison(FOUND_TWICE(view.numbers[0]), None, distance, "N·s", note)
 
-
-def compare(histories: dict[str, History], views: list[figures.Picture]) -> list[Comparison]:
-    """Set the paper's values and the closed forms beside ours."""
-    exact, relaxed = histories["coulomb"], histories["relaxed"]
-    first = exact.solutions[0]
-    matrix, free = first.problem.operator.matrix().toarray(), first.problem.free_velocity
-    rows = [
-        Comparison.with_paper("N_nn (Eq. 46)", 1.0, matrix[0, 0], "1/kg"),
-        Comparison.with_paper("N_nt (Eq. 46)", 0.0, matrix[0, 1], "1/kg"),
-        Comparison.with_paper("N_tt (Eq. 46)", 3.5, matrix[1, 1], "1/kg"),
-        Comparison.with_paper("r_n (Eq. 47)", -0.0981, free[0], "m/s"),
-        Comparison.with_paper("r_t (Eq. 47)", 2.0, free[1], "m/s"),
-    ]
-    for index, name in enumerate(("γ_n", "γ_t")):
-        found, reference = float(first.impulses[index]), float(EXACT_IMPULSES[index])
-        rows.append(Comparison.with_paper(f"{name} at t = 0, exact law", reference, found, "N·s"))
-    for index, name in enumerate(("γ_n", "γ_t")):
-        found, reference = float(relaxed.solutions[0].impulses[index]), float(RELAXED_IMPULSES[index])
-        rows.append(Comparison.with_closed_form(f"{name} at t = 0, relaxed law", reference, found, "N·s"))
-    for view in views:
-        distance = float(np.linalg.norm(view.optimum - view.checked))
-        note = "distance of APGD's answer from scipy's SLSQP"
-        rows.append(Comparison(f"Fig. {view.numbers[0]}: optimum found twice", None, distance, "N·s", note))
-
-    rolls = np.abs(exact.slip) < ROLLS_BELOW
-    begin = int(np.argmax(rolls)) if rolls.any() else len(rolls)
-    rolls_from = float(exact.time[begin]) if rolls.any() else np.nan
-    rows.append(
-        Comparison(
+        rolls = np.abs(exact.slip) < ROLLS_BELOW
+        begin = int(np.argmax(rolls)) if rolls.any() else len(rolls)
+        rolls_from = float(exact.time[begin]) if rolls.any() else np.nan
+        yield Comparison(
             "first step that rolls, exact law", None, rolls_from, "s",
             f"wanted: the first multiple of {STEP:g} s after the transition at {TRANSITION:.3f} s",
-        )
-    )  # fmt: skip
-    rows.append(
-        Comparison.with_paper(
-            "transition time, exact law", TRANSITION, _sliding_ends(exact, begin), "s",
+        )  # fmt: skip
+        yield paper_row(
+            TRANSITION_TIME, TRANSITION, _sliding_ends(exact, begin), "s",
             "u_t of the last two sliding steps, extended to zero",
-        )
-    )  # fmt: skip
-    final = (float(exact.velocity[-1, 0]), float(exact.rolling_speed[-1]))
-    highest = [float(history.velocity[:, 1].max()) for history in (exact, relaxed)]
-    rows += [
-        Comparison.with_paper("v_x after 1 s, exact law", ROLLING_SPEED, final[0], "m/s"),
-        Comparison.with_paper("−ω R after 1 s, exact law", ROLLING_SPEED, final[1], "m/s"),
-        Comparison.with_closed_form("highest v_y, exact law", 0.0, highest[0], "m/s"),
-        Comparison.with_closed_form(
-            "highest v_y, relaxed law", _RELAXED_NORMAL - GRAVITY * STEP, highest[1], "m/s",
+        )  # fmt: skip
+        final = (float(exact.velocity[-1, 0]), float(exact.rolling_speed[-1]))
+        highest = [float(history.velocity[:, 1].max()) for history in (exact, relaxed)]
+        yield paper_row(FORWARD_AT_THE_END, ROLLING_SPEED, final[0], "m/s")
+        yield paper_row(ROLLING_AT_THE_END, ROLLING_SPEED, final[1], "m/s")
+        yield exact_row(RISING_SPEED("exact"), 0.0, highest[0], "m/s")
+        yield exact_row(
+            RISING_SPEED("relaxed"), _RELAXED_NORMAL - GRAVITY * STEP, highest[1], "m/s",
             "the ball is thrown off the ground, as the paper says without a number",
-        ),
-        Comparison(
-            "highest flight, relaxed law", None, float(relaxed.position[:, 1].max() - 1.0), "m",
+        )  # fmt: skip
+        yield Comparison(
+            FLIGHT, None, float(relaxed.position[:, 1].max() - 1.0), "m",
             "the real ball stays at 0",
-        ),
-        Comparison(
-            "largest velocity error, exact law", None, _velocity_error(exact), "m/s",
-            "against the closed form at the time points: sliding and rolling are linear in time and the step "
-            "between them ends rolling, so only the solver's tolerance is left",
-        ),
-        Comparison.with_closed_form(
+        )  # fmt: skip
+        yield Comparison(
+            VELOCITY_ERROR("exact"), None, _velocity_error(exact), "m/s",
+            "against the closed form at the time points: sliding and rolling are linear in time and the "
+            "step between them ends rolling, so only the solver's tolerance is left",
+        )  # fmt: skip
+        yield exact_row(
             "largest error of −ω R between the time points, exact law", _error_between_steps(),
             abs(float(np.interp(TRANSITION, exact.time, exact.rolling_speed)) - ROLLING_SPEED), "m/s",
             "straight lines cut the corner at the transition: first order in h",
-        ),
-        Comparison(
-            "largest velocity error, relaxed law", None, _velocity_error(relaxed), "m/s",
+        )  # fmt: skip
+        yield Comparison(
+            VELOCITY_ERROR("relaxed"), None, _velocity_error(relaxed), "m/s",
             "against the closed form at the time points",
-        ),
-    ]  # fmt: skip
-    for history, law in ((exact, "exact"), (relaxed, "relaxed")):
-        worst = max(solution.certificate.residual for solution in history.solutions)
-        rows.append(
-            Comparison(f"worst certificate residual, {law} law", None, worst, "", f"asked for: {TOLERANCE:g}")
-        )
-    for history, law in ((exact, "exact"), (relaxed, "relaxed")):
-        counts = [solution.statistics.iterations for solution in history.solutions]
-        note = f"APGD, {counts.count(0)} of {len(counts)} steps had nothing to do"
-        rows.append(
-            Comparison(f"mean iterations per step, {law} law", None, float(np.mean(counts)), "", note)
-        )
-    return rows
+        )  # fmt: skip
+        for history, law in ((exact, "exact"), (relaxed, "relaxed")):
+            worst = max(solution.certificate.residual for solution in history.solutions)
+            yield Comparison(
+                f"worst certificate residual, {law} law", None, worst, "", f"asked for: {TOLERANCE:g}"
+            )  # fmt: skip
+        for history, law in ((exact, "exact"), (relaxed, "relaxed")):
+            counts = [solution.statistics.iterations for solution in history.solutions]
+            note = f"APGD, {counts.count(0)} of {len(counts)} steps had nothing to do"
+            yield Comparison(f"mean iterations per step, {law} law", None, float(np.mean(counts)), "", note)
 
 
 def _sliding_ends(history: History, begin: int) -> float:
@@ -332,7 +356,7 @@ def _velocity_error(history: History) -> float:
     return float(np.abs(errors).max())
 
 
-def _write_history(path: Path, histories: dict[str, History]) -> Path:
+def _history_table(histories: dict[str, History]) -> Table:
     header = (
         "law", "time_s", "q_x_m", "q_y_m", "angle_rad", "v_x_m_per_s", "v_y_m_per_s", "omega_rad_per_s",
         "closed_form_v_x_m_per_s", "closed_form_omega_rad_per_s", "gamma_n_N_s", "gamma_t_N_s", "u_n_m_per_s",
@@ -350,28 +374,17 @@ def _write_history(path: Path, histories: dict[str, History]) -> Path:
             rows.append(
                 [law, *state, *contact, solution.statistics.iterations, solution.certificate.residual]
             )
-    return write_csv(path, header, rows)
+    return Table(header, rows)
 
 
-def _write_optima(path: Path, views: list[figures.Picture]) -> Path:
-    return write_json(
-        path,
-        {
-            f"figure {view.numbers[0]}": {
-                "problem": view.title,
-                "optimum_apgd_N_s": view.optimum.tolist(),
-                "optimum_slsqp_N_s": view.checked.tolist(),
-                "analytical_N_s": view.analytical.tolist(),
-                "objective_at_optimum_J": float(view.objective(*view.optimum)),
-            }
-            for view in views
-        },
-    )
-
-
-MELANZ_BALL = Experiment(
-    "melanz-ball",
-    "a ball slides, then rolls: the relaxed law throws it up, the exact law gives the closed form",
-    "Melanz, Mazhar and Negrut, anti-relaxation, §3.1, Figs. 2–6 and 12–15",
-    run,
-)
+def _optima(views: list[figures.Picture]) -> dict[str, Any]:
+    return {
+        f"figure {view.numbers[0]}": {
+            "problem": view.title,
+            "optimum_apgd_N_s": view.optimum.tolist(),
+            "optimum_slsqp_N_s": view.checked.tolist(),
+            "analytical_N_s": view.analytical.tolist(),
+            "objective_at_optimum_J": float(view.objective(*view.optimum)),
+        }
+        for view in views
+    }

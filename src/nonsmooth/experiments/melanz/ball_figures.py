@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    ORANGE,
-    RED,
-    legend_below,
-    new_axes,
-    new_figure,
-)
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, ORANGE, RED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,7 +57,7 @@ class Picture:
 
 def velocities(histories: Sequence[History], curve: Curve) -> Figure:
     """Fig. 2: numerical velocities as markers, the closed form as lines; relaxed left, anti-relaxed right."""
-    figure, axes = new_axes((10.0, 5.0), columns=2, share_y=True)
+    figure, axes = plots.new_axes((10.0, 5.0), columns=2, share_y=True)
     titles = {"relaxed": "Relaxed CCQO (Eq. 14)", "coulomb": "Anti-relaxed CCQO (Eq. 15)"}
     for ax, history in zip(axes, histories, strict=True):
         lines = (
@@ -83,13 +75,13 @@ def velocities(histories: Sequence[History], curve: Curve) -> Figure:
         ax.annotate(f"sliding ends, t = {curve.transition:.3f} s", (curve.transition + 0.015, 0.75))
         ax.set(title=titles[history.law], xlabel="time in s", xlim=(-0.015, 1.01 * float(curve.time[-1])))
     axes[0].set_ylabel("speed in m/s (R = 1 m)")
-    legend_below(figure, 3)
+    plots.legend_below(figure, 3)
     return figure
 
 
 def contours(picture: Picture, friction: float, points: int) -> Figure:
     """Figs. 3 to 6: contours of the objective and the constraints in the plane of (γ_n, γ_t)."""
-    figure, (ax,) = new_axes((7.6, 5.8))
+    figure, (ax,) = plots.new_axes((7.6, 5.8))
     normal, tangential, height = _grid(picture, points, FORK_RANGE)
     drawn = ax.contour(normal, tangential, height, levels=24, cmap="viridis", linewidths=1.1)
     for label, style, line in _constraints(picture, friction, FORK_RANGE):
@@ -100,13 +92,13 @@ def contours(picture: Picture, friction: float, points: int) -> Figure:
     ax.set(
         title=picture.title, xlabel=NORMAL_LABEL, ylabel=TANGENTIAL_LABEL, xlim=NORMAL_RANGE, ylim=FORK_RANGE
     )
-    legend_below(figure, 2)
+    plots.legend_below(figure, 2)
     return figure
 
 
 def surface(picture: Picture, friction: float, points: int) -> Figure:
     """Figs. 12 to 15: the objective as a surface, with the constraints and the answers drawn on it."""
-    figure = new_figure((8.0, 7.0))
+    figure = plots.new_figure((8.0, 7.0))
     # The drawing order is set by hand: lines and answers lie on the surface and must not sink into it.
     ax: Any = figure.add_subplot(projection="3d", computed_zorder=False)
     normal, tangential, height = _grid(picture, points, SURFACE_RANGE)
@@ -133,7 +125,7 @@ def surface(picture: Picture, friction: float, points: int) -> Figure:
     ax.tick_params(axis="z", pad=7)
     ax.view_init(elev=34, azim=-58)
     ax.set_box_aspect(None, zoom=0.95)
-    legend_below(figure, 2)
+    plots.legend_below(figure, 2)
     return figure
 
 

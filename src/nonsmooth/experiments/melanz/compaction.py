@@ -8,19 +8,13 @@ together. The picture has 4,000 spheres, as in the paper. Start and container ar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
-from nonsmooth._support.progress import Pieces, Progress
-from nonsmooth.experiments.base import Experiment, Summary
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Work
 from nonsmooth.experiments.melanz import granular_figures as figures
 from nonsmooth.experiments.shared import granular
-from nonsmooth.experiments.shared.kept_histories import KEPT, kept_run
-from nonsmooth.experiments.shared.kept_work import forget
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_json
+from nonsmooth.experiments.shared.pictures import side_by_side
 from nonsmooth.scenes.compaction import compaction
-
-PARTS = 40
-"""Pieces of a run that are reported."""
 
 
 @dataclass(frozen=True)
@@ -32,75 +26,68 @@ class Setup:
     """kg"""
     pictured: int | None
     """Spheres of the run that is drawn, under the exact law alone; None draws the run of `spheres`."""
-    duration: float
-    """s"""
-    step: float
-    """s"""
-    effort: granular.Effort
-    """For all methods."""
+    plan: granular.Plan
 
 
-FULL = Setup(1000, 4000.0, 4000, 4.0, 0.001, granular.Effort(1e-2, 2000))
-"""The paper's sizes, time and step."""
-QUICK = Setup(60, 240.0, None, 4.0, 0.005, granular.Effort(1e-3, 1000))
-"""As heavy a slab for each sphere."""
+_MOMENTS = (0.075, 0.2, 0.3, 0.4, 0.55, 1.0)
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    return run_setup(folder, QUICK if quick else FULL, progress)
+class Found(NamedTuple):
+    """What the experiment computes."""
+
+    setup: Setup
+    histories: list[granular.History]
+    pictured: list[granular.History]
+    """The run that is drawn, if it is one more."""
 
 
-def run_setup(folder: Path, setup: Setup, progress: Progress) -> Summary:
-    """Run it in a given size; runs that are in the folder already are not done again."""
-    prepare_folder(folder)
-    more = () if setup.pictured is None else (setup.pictured,)
-    pieces = Pieces(progress, (len(granular.METHODS) + len(more)) * PARTS + 2)
-    pieces.begin("compiling kernels, where that was not done before")
-    granular.compile_kernels((compaction(10), compaction(100)))
-    moments = [setup.duration * part for part in (0.075, 0.2, 0.3, 0.4, 0.55, 1.0)]
+class MelanzCompaction(Experiment[Setup, Found]):
+    """Some spheres under a slab, by the three methods."""
 
-    def history(spheres: int, method: granular.Method) -> granular.History:
-        system = compaction(spheres, slab_mass=setup.slab_mass)
-        return kept_run(
-            folder, system, method, setup.duration, setup.step, setup.effort, pieces, PARTS, moments
-        )
+    name = "melanz-compaction"
+    summary = "a slab of 4,000 kg presses 1,000 spheres: force on the container and complementarity error"
+    paper = "Melanz, Mazhar and Negrut, anti-relaxation, §3.3, Figs. 9 and 10"
+    seconds = (25.0, 3600.0)
+    FULL = Setup(1000, 4000.0, 4000, granular.Plan(4.0, 0.001, granular.Effort(1e-2, 2000), 40, _MOMENTS))
+    """The paper's sizes, time and step."""
+    QUICK = Setup(60, 240.0, None, granular.Plan(4.0, 0.005, granular.Effort(1e-3, 1000), 40, _MOMENTS))
+    """As heavy a slab for each sphere."""
 
-    histories = [history(setup.spheres, method) for method in granular.METHODS]
-    pictured = [history(spheres, granular.EXACT) for spheres in more]
-    shown = pictured[0] if pictured else histories[2]
-    pieces.begin("data and figures")
-    count = setup.pictured or setup.spheres
-    title = f"{count} spheres under a slab of {setup.slab_mass:g} kg (exact Coulomb friction)"
-    drawn = {
-        "fig09_scene": figures.scene_over_time(shown, title),
-        "fig10_force_and_error": figures.forces_and_errors(
-            histories, f"the {setup.spheres} spheres and the slab"
-        ),
-        "iterations_and_motion": figures.cost_and_motion(histories),
-    }
-    runs = {each.method.key: granular.numbers(each) for each in histories}
-    runs |= {f"{each.method.key}_{setup.pictured}": granular.numbers(each) for each in pictured}
-    files = [
-        granular.write_histories(folder / "steps.csv", histories),
-        write_json(folder / "runs.json", runs),
-        *(save_figure(figure, folder / f"{name}.png") for name, figure in drawn.items()),
-    ]
-    rows = granular.compare(histories, setup.effort)
-    for each in pictured:
-        rows += granular.compare([each], setup.effort, f", {setup.pictured} spheres")
-    summary = Summary(MELANZ_COMPACTION.name, MELANZ_COMPACTION.paper, tuple(rows), tuple(files)).write(
-        folder
-    )
-    forget(folder)
-    pieces.finish()
-    return summary
+    def measure(self, setup: Setup, work: Work) -> Found:
+        """Run every method; a run that was kept is not done again."""
+        more = () if setup.pictured is None else (setup.pictured,)
+        work.expect((len(granular.METHODS) + len(more)) * setup.plan.parts + 1)
+        work.begin("compiling kernels, where that was not done before")
+        granular.compile_kernels((compaction(10), compaction(100)))
 
+        def history(spheres: int, method: granular.Method) -> granular.History:
+            return granular.kept_run(work, compaction(spheres, slab_mass=setup.slab_mass), method, setup.plan)
 
-MELANZ_COMPACTION = Experiment(
-    "melanz-compaction",
-    "a slab of 4,000 kg presses 1,000 spheres: force on the container and complementarity error",
-    "Melanz, Mazhar and Negrut, anti-relaxation, §3.3, Figs. 9 and 10",
-    run,
-    keeps=(KEPT,),
-)
+        histories = [history(setup.spheres, method) for method in granular.METHODS]
+        return Found(setup, histories, [history(spheres, granular.EXACT) for spheres in more])
+
+    def data(self, found: Found) -> Data:
+        """Every step, and every run in a few numbers."""
+        runs = {each.method.key: granular.numbers(each) for each in found.histories}
+        for each in found.pictured:
+            runs[f"{each.method.key}_{found.setup.pictured}"] = granular.numbers(each)
+        return {"steps.csv": granular.steps_table(found.histories), "runs.json": runs}
+
+    def figures(self, found: Found) -> Figures:
+        """The scene, forces and errors, cost and motion."""
+        setup, histories = found.setup, found.histories
+        (shown,) = found.pictured or histories[2:]
+        count, slab = setup.pictured or setup.spheres, f"a slab of {setup.slab_mass:g} kg"
+        title, weight = f"{count} spheres under {slab}", f"the {setup.spheres} spheres and the slab"
+        return {
+            "fig09_scene": side_by_side(shown.pictures, f"{title} (exact Coulomb friction)"),
+            "fig10_force_and_error": figures.forces_and_errors(histories, weight),
+            "iterations_and_motion": figures.cost_and_motion(histories),
+        }
+
+    def compare(self, found: Found) -> Rows:
+        """The paper's statements about Fig. 10 beside our numbers."""
+        effort = found.setup.plan.effort
+        yield from granular.compare(found.histories, effort)
+        for each in found.pictured:
+            yield from granular.compare([each], effort, f", {found.setup.pictured} spheres")

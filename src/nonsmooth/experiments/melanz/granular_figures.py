@@ -1,4 +1,4 @@
-"""Figures of falling spheres: forces and errors over time, cost over size, and the scene as a picture."""
+"""Figures of falling spheres: forces and errors over time, cost over size."""
 
 from __future__ import annotations
 
@@ -7,23 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.experiments.melanz import sphere_picture as picture
-from nonsmooth.experiments.shared.output import DARK_GREY, legend_below, new_axes, new_figure
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import DARK_GREY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from nonsmooth.experiments.shared.granular import History, Snapshot
-    from nonsmooth.model.system import System
-
-
-COLOURS = "coolwarm"
-"""Slow is blue and fast is red, as in the paper."""
+    from nonsmooth.experiments.shared.granular import History
 
 
 def forces_and_errors(histories: Sequence[History], weight_of: str) -> Figure:
     """Figs. 8 and 10: force on the container, and error of Eq. 8, against time."""
-    figure, (force, error) = new_axes((11.0, 5.0), columns=2)
+    figure, (force, error) = plots.new_axes((11.0, 5.0), columns=2)
     for each in histories:
         colour, label = each.method.colour, each.method.label
         force.plot(each.time, each.force / 1e3, color=colour, linewidth=0.5, alpha=0.3)
@@ -41,13 +36,13 @@ def forces_and_errors(histories: Sequence[History], weight_of: str) -> Figure:
         title="Complementarity error of Eq. 8", xlabel="time in s", yscale="log",
         ylabel=r"largest $|\gamma_n\,(\Phi/h + u_n)|$ in J", xlim=(0.0, duration),
     )  # fmt: skip
-    legend_below(figure, len(histories) + 1)
+    plots.legend_below(figure, len(histories) + 1)
     return figure
 
 
 def cost_and_motion(histories: Sequence[History]) -> Figure:
     """What the paper monitored as well: iterations of every step, largest speed, kinetic energy."""
-    figure, (iterations, speed, energy) = new_axes((14.0, 5.6), columns=3)
+    figure, (iterations, speed, energy) = plots.new_axes((14.0, 5.6), columns=3)
     for each in histories:
         style: Any = {"color": each.method.colour, "linewidth": 0.9, "label": each.method.label}
         iterations.plot(each.time, np.where(each.iterations > 0.0, each.iterations, np.nan), **style)
@@ -58,13 +53,13 @@ def cost_and_motion(histories: Sequence[History]) -> Figure:
     energy.set(title="Kinetic energy", yscale="log", ylabel="kinetic energy in J")
     for ax in (iterations, speed, energy):
         ax.set(xlabel="time in s", xlim=(0.0, float(histories[0].time[-1])))
-    legend_below(figure, len(histories))
+    plots.legend_below(figure, len(histories))
     return figure
 
 
 def scaling(histories: Sequence[History]) -> Figure:
     """Fig. 11: largest error of Eq. 8, mean iterations and computing time against the number of contacts."""
-    figure, axes = new_axes((14.0, 5.6), columns=3)
+    figure, axes = plots.new_axes((14.0, 5.6), columns=3)
     for key in dict.fromkeys(each.method.key for each in histories):
         runs = [each for each in histories if each.method.key == key]
         contacts = [float(each.contacts.max()) for each in runs]
@@ -80,7 +75,7 @@ def scaling(histories: Sequence[History]) -> Figure:
     for ax, (title, label) in zip(axes, titles, strict=True):
         ax.set(title=title, ylabel=label, xlabel="contacts (most in a run)", xscale="log", yscale="log")
         ax.set(xlim=_decades(ax.get_xlim()), ylim=_decades(ax.get_ylim()))
-    legend_below(figure, len(axes))
+    plots.legend_below(figure, len(axes))
     return figure
 
 
@@ -88,40 +83,3 @@ def _decades(limits: tuple[float, float]) -> tuple[float, float]:
     """The whole powers of ten around a range, so that a logarithmic axis has numbers at its ends."""
     low, high = np.log10(limits)
     return 10.0 ** np.floor(low), 10.0 ** np.ceil(high)
-
-
-def scene_over_time(history: History, title: str) -> Figure:
-    """Figs. 7 and 9: the scene at several times."""
-    return scene_at_times(history.system, history.snapshots, title)
-
-
-def scene_at_times(system: System, shots: Sequence[Snapshot], title: str) -> Figure:
-    """A scene at several times, coloured by speed, on one scale of length and of colour."""
-    from matplotlib import colormaps
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
-
-    scene = picture.Scene.of(system, shots)
-    columns = min(len(shots), 3)
-    rows = -(-len(shots) // columns)
-    low, high = scene.view
-    panel = 3.6
-    figure = new_figure((panel * columns + 1.0, panel * rows * (high[1] - low[1]) / (high[0] - low[0]) + 0.5))
-    axes = figure.subplots(rows, columns, squeeze=False)
-    fastest = max(float(shot.speed[scene.spheres].max()) for shot in shots)
-    norm = Normalize(0.0, fastest)
-    for ax in axes.flat:
-        ax.set_axis_off()
-    for ax, shot in zip(axes.flat, shots, strict=False):
-        colours = colormaps[COLOURS](norm(shot.speed))[:, :3]
-        for line in scene.back_edges:
-            ax.plot(*line.T, color="#999999", linewidth=0.8, zorder=1)
-        ax.imshow(scene.draw(shot, colours), extent=(low[0], high[0], low[1], high[1]), zorder=2)
-        for line in scene.front_edges:
-            ax.plot(*line.T, color="#555555", linewidth=0.9, zorder=3)
-        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
-        ax.set_title(f"t = {shot.time:.2f} s", fontsize=11)
-    mapped = ScalarMappable(norm, COLOURS)
-    figure.colorbar(mapped, ax=axes, shrink=0.7, pad=0.01).set_label("speed in m/s")
-    figure.suptitle(title)
-    return figure

@@ -9,7 +9,7 @@ from nonsmooth.experiments.report.entries import Claim, Entry, Paper, Source
 from nonsmooth.experiments.report.page import page
 from nonsmooth.experiments.report.papers import PAPERS
 from nonsmooth.experiments.report.runs import Outcome, Reproduction, State, Watcher
-from nonsmooth.experiments.report.verdicts import Verdict, judge_entry
+from nonsmooth.experiments.report.verdicts import Verdict, judge_entry, judge_source
 from nonsmooth.experiments.shared.output import write_text
 
 REPORT = "report.html"
@@ -32,5 +32,6 @@ __all__ = [
     "Verdict",
     "Watcher",
     "judge_entry",
+    "judge_source",
     "write_report",
 ]

@@ -1,7 +1,7 @@
 """What the catalogue of papers is made of: their figures and tables, and what of ours belongs to them.
 
-Descriptions are in our own words. Quantities of an experiment's summary are named by patterns as in a shell
-(`*` stands for anything), so that one entry serves the quick and the full form.
+Descriptions are in our own words. Rows of an experiment's summary are named by the constants that the
+experiment makes them of, so that one entry serves the quick and the full form.
 """
 
 from __future__ import annotations
@@ -9,19 +9,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from nonsmooth.experiments.registry import REGISTRY
+from nonsmooth.experiments.summary import Quantity
+
 
 @dataclass(frozen=True)
 class Claim:
     """Something that a paper says in words, as a test of our numbers.
 
-    The value is `of`, or `of` divided by `over`; it must lie from `least` to `most`, for every quantity that
-    the pattern `of` finds.
+    The value is `of`, or `of` divided by `over`; it must lie from `least` to `most`, for every row of `of`.
     """
 
     says: str
-    of: str
+    of: Quantity | str
     over: str = ""
-    """One quantity by name, no pattern; empty: no division."""
+    """The name of one row; empty: no division."""
     least: float = -math.inf
     most: float = math.inf
 
@@ -32,10 +34,9 @@ class Source:
 
     experiment: str
     pictures: tuple[str, ...] = ()
-    rows: tuple[str, ...] = ()
-    """Patterns of quantities."""
-    in_kind: tuple[str, ...] = ()
-    """Patterns of those among them whose printed numbers cannot be met digit by digit."""
+    rows: tuple[Quantity | str, ...] = ()
+    in_kind: tuple[Quantity | str, ...] = ()
+    """Those among them whose printed numbers cannot be met digit by digit."""
     why_in_kind: str = ""
     """The reason: what is not printed, or depends on their machine."""
     claims: tuple[Claim, ...] = ()
@@ -73,8 +74,11 @@ class Paper:
     place: str
     """Where and when it appeared."""
     entries: tuple[Entry, ...]
-    further: tuple[str, ...] = ()
-    """Experiments on its subject that stand beside none of its figures."""
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """Experiments on its subject that stand beside none of its figures."""
+        return tuple(name for name, each in REGISTRY.items() if each.belongs_to == self.name)
 
     @property
     def experiments(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 Every experiment has a folder of its own. When it is through, `done.json` is put beside its summary: the form
 (quick or full), the version of the package, the time it took and the machine. A later run of the same form
 and version finds it and does not run the experiment again. Long experiments keep what they have done so far
-(`Experiment.keeps`), and go on with it when they are begun again in the same form and version.
+(`shared.resume`), and go on with it when they are begun again in the same form and version.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
-from nonsmooth.experiments import Comparison, Experiment
+from nonsmooth.experiments import Comparison
+from nonsmooth.experiments.base import AnyExperiment
 from nonsmooth.experiments.report.machine import Machine, this_machine
 from nonsmooth.experiments.shared.output import prepare_folder, write_json, write_text
+from nonsmooth.experiments.shared.resume import Store
 
 MARKER = "done.json"
 BEGUN = "begun.json"
@@ -43,7 +45,7 @@ class State(StrEnum):
 class Outcome:
     """What is known of one experiment after a run."""
 
-    experiment: Experiment
+    experiment: AnyExperiment
     state: State
     rows: tuple[Comparison, ...] = ()
     files: tuple[str, ...] = ()
@@ -84,7 +86,7 @@ class Reproduction:
     """A run of some experiments into one folder, in the quick or the full form."""
 
     def __init__(
-        self, experiments: Sequence[Experiment], folder: Path, *, quick: bool, fresh: bool = False
+        self, experiments: Sequence[AnyExperiment], folder: Path, *, quick: bool, fresh: bool = False
     ) -> None:
         """Look at what is there already; `fresh` forgets it."""
         self.folder = prepare_folder(folder)
@@ -98,7 +100,7 @@ class Reproduction:
             self.outcomes[each.name] = kept or Outcome(each, State.NOT_RUN)
 
     @property
-    def left(self) -> list[Experiment]:
+    def left(self) -> list[AnyExperiment]:
         """The experiments that have no results yet."""
         return [each for each in self.experiments if not self.outcomes[each.name].complete]
 
@@ -106,6 +108,11 @@ class Reproduction:
     def failed(self) -> list[Outcome]:
         """The experiments that failed in this run, and those in which something that had to hold does not."""
         return [each for each in self.outcomes.values() if each.state is State.FAILED or each.failures]
+
+    @property
+    def expected_seconds(self) -> list[float]:
+        """Seconds of every experiment that is left: measured before in this folder and form, or expected."""
+        return [self.earlier_seconds(each.name) or each.seconds[0 if self.quick else 1] for each in self.left]
 
     def earlier_seconds(self, name: str) -> float | None:
         """How long an experiment took here before in the same form, whatever the version."""
@@ -123,7 +130,7 @@ class Reproduction:
             self.outcomes[experiment.name] = outcome
             watcher.end(outcome)
 
-    def _run(self, experiment: Experiment, watcher: Watcher) -> Outcome:
+    def _run(self, experiment: AnyExperiment, watcher: Watcher) -> Outcome:
         folder = self.folder / experiment.name
         started = time.perf_counter()
         try:
@@ -156,17 +163,15 @@ class Reproduction:
             failures=found.failures,
         )  # fmt: skip
 
-    def _begin(self, experiment: Experiment) -> None:
+    def _begin(self, experiment: AnyExperiment) -> None:
         """Forget the unfinished work of another form or version, and all of it if the run is fresh."""
         folder = self.folder / experiment.name
         begun = {"quick": self.quick, "version": self.machine.packages["nonsmooth"]}
         if self.fresh or _read_json(folder / BEGUN) != begun:
-            for pattern in experiment.keeps:
-                for path in folder.glob(pattern):
-                    path.unlink()
+            Store(folder).forget()
         write_json(folder / BEGUN, begun)
 
-    def _mark(self, experiment: Experiment, seconds: float) -> None:
+    def _mark(self, experiment: AnyExperiment, seconds: float) -> None:
         """Write the marker in one go, so that a run which is killed leaves none or a whole one."""
         folder = self.folder / experiment.name
         content = {
@@ -181,7 +186,7 @@ class Reproduction:
         draft = write_json(folder / f"{MARKER}.part", content)
         os.replace(draft, folder / MARKER)
 
-    def _kept(self, experiment: Experiment) -> Outcome | None:
+    def _kept(self, experiment: AnyExperiment) -> Outcome | None:
         """The results of an earlier run if they are complete and of this form and version."""
         folder = self.folder / experiment.name
         marker, summary = _read_json(folder / MARKER), _read_json(folder / "summary.json")

@@ -20,9 +20,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from fnmatch import fnmatchcase
 
-from nonsmooth.experiments import Comparison
+from nonsmooth.experiments import Comparison, Quantity
 from nonsmooth.experiments.report.entries import Claim, Entry, Source
 from nonsmooth.experiments.report.runs import Outcome, State
 
@@ -103,7 +102,7 @@ class JudgedSource:
     rows: tuple[JudgedRow, ...]
     claims: tuple[JudgedClaim, ...]
     absent: tuple[str, ...]
-    """Pictures and patterns of quantities that the experiment did not write."""
+    """Pictures and quantities that the experiment did not write."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ def half_last_decimal(value: float) -> float:
 def judge_claim(claim: Claim, rows: Sequence[Comparison]) -> JudgedClaim:
     """Test a statement on all quantities that it names."""
     named = {row.quantity: row.ours for row in rows}
-    values = [value for name, value in named.items() if fnmatchcase(name, claim.of)]
+    values = [value for name, value in named.items() if _names(claim.of, name)]
     if claim.over:
         divisor = named.get(claim.over, math.nan)
         values = [value / divisor if divisor else math.nan for value in values]
@@ -160,18 +159,16 @@ def judge_claim(claim: Claim, rows: Sequence[Comparison]) -> JudgedClaim:
 def judge_source(source: Source, outcome: Outcome) -> JudgedSource:
     """Pick and judge what an experiment has for an entry."""
     rows = tuple(
-        judge_row(row, _matches(row.quantity, source.in_kind))
+        judge_row(row, any(_names(each, row.quantity) for each in source.in_kind))
         for row in outcome.rows
-        if _matches(row.quantity, source.rows)
+        if any(_names(each, row.quantity) for each in source.rows)
     )
     claims = tuple(judge_claim(claim, outcome.rows) for claim in source.claims) if outcome.complete else ()
     absent: list[str] = []
     if outcome.complete:
         absent += [name for name in source.pictures if name not in outcome.files]
         absent += [
-            pattern
-            for pattern in source.rows
-            if not any(fnmatchcase(row.quantity, pattern) for row in outcome.rows)
+            str(each) for each in source.rows if not any(_names(each, row.quantity) for row in outcome.rows)
         ]
     return JudgedSource(source, outcome, rows, claims, tuple(absent))
 
@@ -214,5 +211,8 @@ def tally(verdicts: Iterable[Verdict]) -> dict[Verdict, int]:
     return {each: given.count(each) for each in Verdict if each in given}
 
 
-def _matches(quantity: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(quantity, pattern) for pattern in patterns)
+def _names(quantity: Quantity | str, name: str) -> bool:
+    """True if a row of this name belongs to a quantity, or is the one that is named."""
+    if isinstance(quantity, Quantity):
+        return quantity.finds(name)
+    return quantity == name

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
-from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Pieces
+from nonsmooth._support.arrays import Floats, Pixels
+from nonsmooth._support.progress import Progress
 from nonsmooth.errors import ToleranceWarning
-from nonsmooth.experiments.base import Comparison
-from nonsmooth.experiments.shared.output import BLUE, GREEN, ORANGE, write_csv
+from nonsmooth.experiments.base import Rows, Table, Work
+from nonsmooth.experiments.shared.colours import BLUE, GREEN, ORANGE
+from nonsmooth.experiments.shared.pictures import run_and_paint
+from nonsmooth.experiments.summary import Comparison, Quantity, exact_row, paper_row
+from nonsmooth.io.runs.recording import Recording
 from nonsmooth.model.system import System
 from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.base import Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.stepping.frame import Frame
-from nonsmooth.stepping.run import RunCertificate
+from nonsmooth.stepping.run import Run, RunCertificate
 from nonsmooth.stepping.simulate import simulate
 
 PLANES = ("floor", "left", "right", "front", "back")
@@ -30,6 +33,14 @@ WINDOW = 0.1
 """Time in s over which forces are averaged before they are judged: single impacts come in one step."""
 SETTLED = 0.05
 """The force counts as settled from when on its mean stays this close to the weight, as a part of it."""
+
+FINAL_FORCE = Quantity("force at the end / weight, {}")
+SETTLED_FROM = Quantity(f"force stays within {SETTLED:.0%} of the weight from, {{}}")
+JITTER = Quantity("jitter of the force, {}")
+LATE_ERROR = Quantity("complementarity error, {}")
+RELAXED_BY = Quantity("complementarity error, relaxed / {}")
+LARGEST_RELAXED_BY = Quantity("largest complementarity error, relaxed / {}")
+BALANCE = Quantity("momentum balance, {}")
 
 
 @dataclass(frozen=True)
@@ -68,17 +79,19 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """All bodies at one time."""
+class Plan:
+    """How long runs are, in which steps, and what a step may cost."""
 
-    time: float
+    duration: float
     """s"""
-    position: Floats
-    """(n, 3) in m."""
-    quaternion: Floats
-    """(n, 4)"""
-    speed: Floats
-    """(n,) in m/s."""
+    step: float
+    """s"""
+    effort: Effort
+    """For all methods."""
+    parts: int
+    """Pieces of a run that are reported."""
+    moments: tuple[float, ...] = ()
+    """Times of snapshots as parts of the duration."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +122,8 @@ class History:
     seconds: float
     """CPU time of the run, which says the same on a busy machine as on an idle one."""
     certificate: RunCertificate
-    snapshots: tuple[Snapshot, ...]
+    pictures: Pixels
+    """(k, height, width, 3) at the moments of the plan."""
 
     @property
     def step(self) -> float:
@@ -177,8 +191,8 @@ def compile_kernels(systems: Sequence[System]) -> None:
             with _misses_are_counted():
                 simulate(
                     system,
-                    0.01,
-                    0.01,
+                    duration=0.01,
+                    step=0.01,
                     law=method.law,
                     solver=method.solver,
                     tolerance=1e-6,
@@ -186,22 +200,11 @@ def compile_kernels(systems: Sequence[System]) -> None:
                 )
 
 
-def run_method(
-    system: System,
-    method: Method,
-    duration: float,
-    step: float,
-    effort: Effort,
-    pieces: Pieces,
-    parts: int,
-    snapshots: Sequence[float] = (),
-) -> History:
-    """Run a system under one method, reporting `parts` pieces, with snapshots near the given times (s)."""
+def run_method(system: System, method: Method, plan: Plan, report: Progress) -> History:
+    """Run a system under one method."""
     planes = np.isin(np.arange(system.count), [system.names[name] for name in PLANES])
     moving = ~system.fixed
     mass = np.where(moving, system.mass, 0.0)
-    wanted = sorted({min(max(round(moment / step), 1), round(duration / step)) for moment in snapshots})
-    pictures: list[Snapshot] = []
     force: list[float] = []
     momentum = [float(mass[moving] @ system.linear_velocity[moving, 2])]
 
@@ -210,52 +213,77 @@ def run_method(
         sign = planes[pairs[:, 1]].astype(float) - planes[pairs[:, 0]]
         force.append(-float(sign @ frame.impulses[:, 2]) / frame.step)
         momentum.append(float(mass[moving] @ frame.linear_velocity[moving, 2]))
-        if frame.index in wanted:
-            speed = np.linalg.norm(frame.linear_velocity, axis=1)
-            pictures.append(Snapshot(frame.time, frame.position.copy(), frame.quaternion.copy(), speed))
 
-    what = f"{int(moving.sum())} bodies, {method.label}"
-    reported = 0
+    seconds = 0.0
 
-    def report(done: int, total: int, _: str) -> None:
-        nonlocal reported
-        while reported * total < done * parts and reported < parts:
-            pieces.begin(f"{what}, t = {done * step:.2f} s")
-            reported += 1
+    def run(record: Recording | None) -> Run:
+        nonlocal seconds
+        began = time.process_time()
+        with _misses_are_counted():
+            done = simulate(
+                system, duration=plan.duration, step=plan.step, law=method.law, solver=method.solver,
+                tolerance=plan.effort.tolerance, max_iterations=plan.effort.max_iterations, observe=observe,
+                progress=report, record=record,
+            )  # fmt: skip
+        seconds = time.process_time() - began
+        return done
 
-    began = time.process_time()
-    with _misses_are_counted():
-        run = simulate(
-            system, duration, step, law=method.law, solver=method.solver, tolerance=effort.tolerance,
-            max_iterations=effort.max_iterations, observe=observe, progress=report,
-        )  # fmt: skip
+    times = [part * plan.duration for part in plan.moments]
+    found, pictures = run_and_paint(run, times, view=(-62.0, 18.0))
     return History(
         method=method,
         system=system,
         weight=float(-system.gravity[2] * mass.sum()),
-        time=run.steps["time"],
+        time=found.steps["time"],
         force=np.array(force),
         momentum=np.array(momentum),
-        complementarity=run.steps["complementarity"],
-        iterations=run.steps["iterations"],
-        contacts=run.steps["contacts"],
-        speed=run.steps["largest_speed"],
-        kinetic_energy=run.steps["kinetic_energy"],
-        force_error=run.steps["force_error"],
-        seconds=time.process_time() - began,
-        certificate=run.certificate,
-        snapshots=tuple(pictures),
+        complementarity=found.steps["complementarity"],
+        iterations=found.steps["iterations"],
+        contacts=found.steps["contacts"],
+        speed=found.steps["largest_speed"],
+        kinetic_energy=found.steps["kinetic_energy"],
+        force_error=found.steps["force_error"],
+        seconds=seconds,
+        certificate=found.certificate,
+        pictures=pictures,
     )
 
 
+def kept_run(work: Work, system: System, method: Method, plan: Plan) -> History:
+    """Run a system under one method, or take the run that was kept; either way its pieces are reported."""
+    bodies = int(np.sum(~system.fixed))
+    report = work.each(plan.parts, f"{bodies} bodies, {method.label}")
+    found = work.store.kept(
+        f"run {bodies:05d} {method.key}",
+        (system, method.law, method.solver, plan),
+        lambda: _content(run_method(system, method, plan, report)),
+    )
+    report(1, 1, "")
+    return _history(method, system, found)
+
+
+def _content(history: History) -> dict[str, Any]:
+    """All that is not known before a run."""
+    content = {name: value for name, value in vars(history).items() if name not in _KNOWN}
+    return content | {_CERTIFIED + name: value for name, value in asdict(history.certificate).items()}
+
+
+def _history(method: Method, system: System, content: Mapping[str, Any]) -> History:
+    own = {name: value for name, value in content.items() if not name.startswith(_CERTIFIED)}
+    certified = {name.removeprefix(_CERTIFIED): content[name] for name in content.keys() - own.keys()}
+    return History(method=method, system=system, certificate=RunCertificate(**certified), **own)
+
+
+_CERTIFIED = "certificate."
+_KNOWN = ("method", "system", "certificate")
 _COLUMNS = (
     "method", "time_s", "force_on_container_N", "weight_N", "complementarity_error_J", "iterations",
     "contacts", "largest_speed_m_per_s", "kinetic_energy_J", "relative_force_error",
 )  # fmt: skip
 
 
-def write_histories(path: Path, histories: Sequence[History]) -> Path:
-    """Write the numbers of every step of every run into one table."""
+def steps_table(histories: Sequence[History]) -> Table:
+    """The numbers of every step of every run in one table."""
     rows: list[list[object]] = []
     for each in histories:
         columns = (
@@ -263,7 +291,7 @@ def write_histories(path: Path, histories: Sequence[History]) -> Path:
             each.iterations, each.contacts, each.speed, each.kinetic_energy, each.force_error,
         )  # fmt: skip
         rows += [[each.method.key, *row] for row in np.column_stack(columns).tolist()]
-    return write_csv(path, _COLUMNS, rows)
+    return Table(_COLUMNS, rows)
 
 
 def numbers(history: History) -> dict[str, object]:
@@ -296,65 +324,54 @@ def _spheres(system: System) -> int:
     return int(np.sum(~system.fixed)) - ("slab" in system.names)
 
 
-def compare(histories: Sequence[History], effort: Effort, where: str = "") -> list[Comparison]:
+def compare(histories: Sequence[History], effort: Effort, where: str = "") -> Rows:
     """Rows that every such experiment has: the paper's statements about Figs. 8 and 10 beside our numbers."""
     by_key = {each.method.key: each for each in histories}
-    rows = []
-    for each in histories:
-        name = f"{each.method.label}{where}"
-        rows.append(
-            Comparison.with_paper(
-                f"force at the end / weight, {name}", 1.0, each.final_force / each.weight, "",
-                f"mean over the last {each.step * max(1, len(each.time) // 10):.2g} s; "
-                "the paper says that it converges to the weight",
-            )
+    named = [(f"{each.method.label}{where}", each) for each in histories]
+    for name, each in named:
+        yield paper_row(
+            FINAL_FORCE(name), 1.0, each.final_force / each.weight, "",
+            f"mean over the last {each.step * max(1, len(each.time) // 10):.2g} s; "
+            "the paper says that it converges to the weight",
         )  # fmt: skip
-    for each in histories:
-        rows.append(
-            Comparison(
-                f"force stays within {SETTLED:.0%} of the weight from, {each.method.label}{where}", None,
-                each.settled, "s",
-                f"mean over {WINDOW:g} s; the paper: the anti-relaxed one settles much sooner",
-            )
+    for name, each in named:
+        yield Comparison(
+            SETTLED_FROM(name), None,
+            each.settled, "s",
+            f"mean over {WINDOW:g} s; the paper: the anti-relaxed one settles much sooner",
         )  # fmt: skip
-    for each in histories:
-        rows.append(
-            Comparison(
-                f"jitter of the force, {each.method.label}{where}", None, _jitter(each), "",
-                "standard deviation over the last tenth, as a part of the weight",
-            )
+    for name, each in named:
+        yield Comparison(
+            JITTER(name), None, _jitter(each), "",
+            "standard deviation over the last tenth, as a part of the weight",
         )  # fmt: skip
-    for each in histories:
-        rows.append(
-            Comparison(
-                f"complementarity error, {each.method.label}{where}", None, each.late_complementarity, "J",
-                "largest |γ_n u_n| of a step, geometric mean over the second half; "
-                f"largest of all {each.complementarity.max():.2g} J",
-            )
+    for name, each in named:
+        yield Comparison(
+            LATE_ERROR(name), None, each.late_complementarity, "J",
+            "largest |γ_n u_n| of a step, geometric mean over the second half; "
+            f"largest of all {each.complementarity.max():.2g} J",
         )  # fmt: skip
     for key in (ANTI_RELAXED.key, EXACT.key):
         if RELAXED.key in by_key and key in by_key:
             relaxed, other = by_key[RELAXED.key], by_key[key]
-            rows += [
-                Comparison(
-                    f"complementarity error, relaxed / {other.method.label}{where}", None,
-                    relaxed.late_complementarity / other.late_complementarity, "",
-                    "second half, where little slides; the paper: several orders of magnitude; "
-                    "the exact one is set by the tolerance",
-                ),
-                Comparison(
-                    f"largest complementarity error, relaxed / {other.method.label}{where}", None,
-                    float(relaxed.complementarity.max() / other.complementarity.max()), "",
-                    "largest over the whole run",
-                ),
-            ]  # fmt: skip
-    for each in histories:
-        rows += _cost_rows(each, effort, where)
-    return rows
+            name = f"{other.method.label}{where}"
+            yield Comparison(
+                RELAXED_BY(name), None,
+                relaxed.late_complementarity / other.late_complementarity, "",
+                "second half, where little slides; the paper: several orders of magnitude; "
+                "the exact one is set by the tolerance",
+            )  # fmt: skip
+            yield Comparison(
+                LARGEST_RELAXED_BY(name), None,
+                float(relaxed.complementarity.max() / other.complementarity.max()), "",
+                "largest over the whole run",
+            )  # fmt: skip
+    for name, each in named:
+        yield from _cost_rows(name, each, effort)
 
 
-def _cost_rows(each: History, effort: Effort, where: str) -> list[Comparison]:
-    name, certificate = f"{each.method.label}{where}", each.certificate
+def _cost_rows(name: str, each: History, effort: Effort) -> list[Comparison]:
+    certificate = each.certificate
     return [
         Comparison(f"mean iterations per step, {name}", None, float(each.iterations.mean()), "", str(effort)),
         Comparison(
@@ -367,8 +384,8 @@ def _cost_rows(each: History, effort: Effort, where: str) -> list[Comparison]:
         ),
         Comparison(f"largest speed, {name}", None, float(each.speed.max()), "m/s"),
         Comparison(f"largest penetration, {name}", None, certificate.largest_penetration, "m"),
-        Comparison.with_closed_form(
-            f"momentum balance, {name}", 0.0, each.balance_error, "",
+        exact_row(
+            BALANCE(name), 0.0, each.balance_error, "",
             "forces on the container against the momentum of all bodies, as a part of weight × time",
         ),
     ]  # fmt: skip

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Progress
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.shared.output import prepare_folder, save_figure, write_csv, write_json
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
 from nonsmooth.experiments.studer import block_figures as figures
+from nonsmooth.experiments.summary import Comparison, Quantity, exact_row, paper_row
 from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.library.named import BLOCK_LOADS, planar_block
@@ -128,114 +127,111 @@ def local_limit(answer: Solution) -> float:
     return float(2.0 / np.abs(np.linalg.eigvals(part / np.diag(part)[:, None])).max())
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    prepare_folder(folder)
-    omegas = np.linspace(0.06, 1.98, 33) if quick else np.linspace(0.03, 1.98, 66)
-    total = 3 * len(CASES) + 6
-    answers, limits, ends = {}, {}, {}
-    sweeps: list[Sweep] = []
-    for case in CASES:
-        for method in METHODS:
-            progress(len(sweeps), total, f"Fig. 8, {case}, {method}")
-            sweeps.append(sweep(case, method, omegas))
-    done = len(sweeps)
-    for case, load in BLOCK_LOADS.items():
-        progress(done, total, f"end of convergence, {case}")
-        answers[case] = solve(planar_block(load, FRICTION), METHODS["SORprox"](1.0), tolerance=1e-12)
-        limits[case] = local_limit(answers[case])
-        ends[case] = {method: end_of_convergence(case, method) for method in METHODS}
-        done += 1
-    files = [
-        _write_iterations(folder / "iterations.csv", sweeps),
-        _write_block(folder / "block.json", answers),
-    ]
-    drawn = {
-        "fig03_prox_half_line.png": figures.prox_half_line,
-        "fig04_contraction.png": figures.contraction,
-        "fig05_lipschitz.png": lambda: figures.lipschitz(
-            {
-                "strictly diagonally dominant": DOMINANT,
-                "the block of §5.8": answers["stick"].problem.operator.matrix().toarray(),
-            }
-        ),
-        "fig08_iterations.png": lambda: figures.iterations(
-            sweeps, CASES, limits, limit=LIMIT, tolerance=TOLERANCE
-        ),
-        "fig09_exact_regularisation.png": figures.exact_regularisation,
-        "fig10_force_laws.png": figures.force_laws,
-    }
-    for name, draw in drawn.items():
-        progress(done, total, name)
-        files.append(save_figure(draw(), folder / name))
-        done += 1
-    rows = compare(answers, limits, ends, sweeps)
-    progress(total, total, "done")
-    return Summary(STUDER_BLOCK.name, STUDER_BLOCK.paper, tuple(rows), tuple(files)).write(folder)
+PRINTED = {"G11": (0, 0, 1.8), "G12": (0, 1, -0.8), "G13": (0, 2, -0.4), "G33": (2, 2, 0.6)}
+"""Entries of G by their names: row, column, and the paper's value in 1/kg."""
+LEAST_EIGENVALUE = Quantity("least eigenvalue of G")
+FORCE, ACCELERATION = Quantity("λ{}, {}"), Quantity("γ̇{}, {}")
+LOCAL_LIMIT = Quantity("local limit of ω, {}, {}")
+MEASURED_END = Quantity("measured end of ω, {}, {}")
+FEWEST = Quantity("fewest iterations, {}, {}")
 
 
-def compare(
-    answers: dict[str, Solution],
-    limits: dict[str, float],
-    ends: dict[str, dict[str, float]],
-    sweeps: list[Sweep],
-) -> list[Comparison]:
-    """Set the paper's values, and what was worked out by hand, beside ours."""
-    matrix = _in_paper_order(answers["stick"].problem.operator.matrix().toarray())
-    printed = {"G11": (0, 0, 1.8), "G12": (0, 1, -0.8), "G13": (0, 2, -0.4), "G33": (2, 2, 0.6)}
-    rows = [
-        Comparison(
-            name, paper, float(matrix[i, j]), "1/kg", f"rounds to {matrix[i, j]:.1f}, one decimal is printed"
-        )
-        for name, (i, j, paper) in printed.items()
-    ]
-    other = 1.0 / 2.1 + 0.15**2 / 0.018
-    rows.append(
-        Comparison(
-            "G11 with the printed J = 0.018",
-            1.8,
-            other,
-            "1/kg",
-            f"rounds to {other:.1f}: J = 0.0175 is meant",
-        )
-    )
-    least = float(np.linalg.eigvalsh(matrix)[0])
-    rows.append(Comparison.with_paper("least eigenvalue of G", 0.0, least, "1/kg", "only semidefinite"))
-    for case, forces in FORCES.items():
-        normals_frictions = answers[case].impulses[_PAPER_ORDER] + 0.0  # a force of −0 reads badly
-        named = dict(zip(("λ1", "λ2", "λ3", "λ4"), normals_frictions.tolist(), strict=True))
-        named["λ3 + λ4"] = named["λ3"] + named["λ4"]
-        for name, value in forces.items():
-            rows.append(Comparison.with_closed_form(f"{name}, {case}", value, named[name], "N"))
-    accelerations = {"slide": ("γ̇3", 2, (10.0 - 6.18) / 2.1), "open": ("γ̇2", 1, 3.9)}
-    for case, (name, row, value) in accelerations.items():
-        found = float(answers[case].contact_velocities[_PAPER_ORDER][row])
-        rows.append(Comparison.with_closed_form(f"{name}, {case}", value, found, "m/s²"))
-    for case, value in LOCAL_LIMITS.items():
-        rows.append(
-            Comparison.with_closed_form(f"local limit of ω, JORprox, {case}", value, limits[case], "")
-        )
-    for case, by_method in ends.items():
-        for method, end in by_method.items():
-            note = f"last ω below 2 that converges from λ = 0, in steps of {OMEGA_STEP:g}"
-            if method == "JORprox":
-                note += f"; {limits[case] - end:.3f} below the local limit"
-            rows.append(Comparison(f"measured end of ω, {method}, {case}", None, end, "", note))
-    for part in sweeps:
-        counts = np.where(part.solved, part.iterations, np.inf)
-        best = int(np.argmin(counts))
-        note = f"at ω = {part.omega[best]:.2f}, to a relative residual of {TOLERANCE:g}"
-        rows.append(
-            Comparison(f"fewest iterations, {part.method}, {part.case}", None, float(counts[best]), "", note)
-        )
-    return rows
+class Found(NamedTuple):
+    """What the experiment computes."""
+
+    sweeps: list[Sweep]
+    answers: dict[str, Solution]
+    limits: dict[str, float]
+    ends: dict[str, dict[str, float]]
+
+
+class StuderBlock(Experiment[Floats, Found]):
+    """Set up by the values of ω."""
+
+    name = "studer-block"
+    summary = "a block on two corners: iterations of JORprox and SORprox against ω, and the proximal maps"
+    paper = "Studer and Glocker, normal cone inclusions, §5.8, Figs. 3, 4, 8, 9 and 10"
+    seconds = (10.0, 30.0)
+    FULL = np.linspace(0.03, 1.98, 66)
+    QUICK = np.linspace(0.06, 1.98, 33)
+
+    def measure(self, setup: Floats, work: Work) -> Found:
+        """Count iterations over ω, and find where they cease to converge."""
+        work.expect(3 * len(CASES))
+        sweeps = []
+        for case in CASES:
+            for method in METHODS:
+                work.begin(f"Fig. 8, {case}, {method}")
+                sweeps.append(sweep(case, method, setup))
+        answers, limits, ends = {}, {}, {}
+        for case, load in BLOCK_LOADS.items():
+            work.begin(f"end of convergence, {case}")
+            answers[case] = solve(planar_block(load, FRICTION), METHODS["SORprox"](1.0), tolerance=1e-12)
+            limits[case] = local_limit(answers[case])
+            ends[case] = {method: end_of_convergence(case, method) for method in METHODS}
+        return Found(sweeps, answers, limits, ends)
+
+    def data(self, found: Found) -> Data:
+        """Iterations, and the block's matrix and forces."""
+        return {"iterations.csv": _iterations_table(found.sweeps), "block.json": _block(found.answers)}
+
+    def figures(self, found: Found) -> Figures:
+        """Fig. 8, and what explains it."""
+        matrix = found.answers["stick"].problem.operator.matrix().toarray()
+        matrices = {"strictly diagonally dominant": DOMINANT, "the block of §5.8": matrix}
+        return {
+            "fig03_prox_half_line": figures.prox_half_line(),
+            "fig04_contraction": figures.contraction(),
+            "fig05_lipschitz": figures.lipschitz(matrices),
+            "fig08_iterations": figures.iterations(
+                found.sweeps, CASES, found.limits, limit=LIMIT, tolerance=TOLERANCE
+            ),
+            "fig09_exact_regularisation": figures.exact_regularisation(),
+            "fig10_force_laws": figures.force_laws(),
+        }
+
+    def compare(self, found: Found) -> Rows:
+        """Set the paper's values, and what was worked out by hand, beside ours."""
+        sweeps, answers, limits, ends = found
+        matrix = _in_paper_order(answers["stick"].problem.operator.matrix().toarray())
+        for name, (i, j, paper) in PRINTED.items():
+            note = f"rounds to {matrix[i, j]:.1f}, one decimal is printed"
+            yield Comparison(name, paper, float(matrix[i, j]), "1/kg", note)
+        other = 1.0 / 2.1 + 0.15**2 / 0.018
+        note = f"rounds to {other:.1f}: J = 0.0175 is meant"
+        yield Comparison("G11 with the printed J = 0.018", 1.8, other, "1/kg", note)
+        least = float(np.linalg.eigvalsh(matrix)[0])
+        yield paper_row(LEAST_EIGENVALUE, 0.0, least, "1/kg", "only semidefinite")
+        for case, forces in FORCES.items():
+            normals_frictions = answers[case].impulses[_PAPER_ORDER] + 0.0  # a force of −0 reads badly
+            named = dict(zip(("λ1", "λ2", "λ3", "λ4"), normals_frictions.tolist(), strict=True))
+            named["λ3 + λ4"] = named["λ3"] + named["λ4"]
+            for name, value in forces.items():
+                yield exact_row(FORCE(name.removeprefix("λ"), case), value, named[name], "N")
+        accelerations = {"slide": (3, (10.0 - 6.18) / 2.1), "open": (2, 3.9)}
+        for case, (row, value) in accelerations.items():
+            ours = float(answers[case].contact_velocities[_PAPER_ORDER][row - 1])
+            yield exact_row(ACCELERATION(row, case), value, ours, "m/s²")
+        for case, value in LOCAL_LIMITS.items():
+            yield exact_row(LOCAL_LIMIT("JORprox", case), value, limits[case], "")
+        for case, by_method in ends.items():
+            for method, end in by_method.items():
+                note = f"last ω below 2 that converges from λ = 0, in steps of {OMEGA_STEP:g}"
+                if method == "JORprox":
+                    note += f"; {limits[case] - end:.3f} below the local limit"
+                yield Comparison(MEASURED_END(method, case), None, end, "", note)
+        for part in sweeps:
+            counts = np.where(part.solved, part.iterations, np.inf)
+            best = int(np.argmin(counts))
+            note = f"at ω = {part.omega[best]:.2f}, to a relative residual of {TOLERANCE:g}"
+            yield Comparison(FEWEST(part.method, part.case), None, float(counts[best]), "", note)
 
 
 def _in_paper_order(matrix: Floats) -> Floats:
     return matrix[np.ix_(_PAPER_ORDER, _PAPER_ORDER)]
 
 
-def _write_iterations(path: Path, sweeps: list[Sweep]) -> Path:
+def _iterations_table(sweeps: list[Sweep]) -> Table:
     rows = [
         (part.case, part.method, omega, count if solved else None, "yes" if solved else "no")
         for part in sweeps
@@ -243,10 +239,10 @@ def _write_iterations(path: Path, sweeps: list[Sweep]) -> Path:
             part.omega.tolist(), part.iterations.tolist(), part.solved.tolist(), strict=True
         )
     ]
-    return write_csv(path, ("case", "method", "omega", "iterations", "converged"), rows)
+    return Table(("case", "method", "omega", "iterations", "converged"), rows)
 
 
-def _write_block(path: Path, answers: dict[str, Solution]) -> Path:
+def _block(answers: dict[str, Solution]) -> dict[str, Any]:
     cases = {
         case: {
             "load_N_N_Nm": list(BLOCK_LOADS[case]),
@@ -257,19 +253,10 @@ def _write_block(path: Path, answers: dict[str, Solution]) -> Path:
         for case, answer in answers.items()
     }
     matrix = _in_paper_order(answers["stick"].problem.operator.matrix().toarray())
-    content = {
+    return {
         "G_per_kg": matrix.tolist(),
         "friction": FRICTION,
         "tolerance": TOLERANCE,
         "iteration_limit": LIMIT,
         "cases": cases,
     }
-    return write_json(path, content)
-
-
-STUDER_BLOCK = Experiment(
-    "studer-block",
-    "a block on two corners: iterations of JORprox and SORprox against ω, and the proximal maps",
-    "Studer and Glocker, normal cone inclusions, §5.8, Figs. 3, 4, 8, 9 and 10",
-    run,
-)

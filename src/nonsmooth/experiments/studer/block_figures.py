@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    LIGHT_GREY,
-    ORANGE,
-    RED,
-    legend_below,
-    new_axes,
-)
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE, RED
 from nonsmooth.problem.cones import (
     kappa_disk,
     project_disk,
@@ -47,7 +39,7 @@ def iterations(
     tolerance: float,
 ) -> Figure:
     """Fig. 8: iterations against ω, JORprox dashed and SORprox solid, one panel for each case."""
-    figure, axes = new_axes((11.0, 4.6), columns=len(cases), share_y=True)
+    figure, axes = plots.new_axes((11.0, 4.6), columns=len(cases), share_y=True)
     styles = {"JORprox": ("--", ORANGE, 1.22), "SORprox": ("-", BLUE, 1.5)}
     for ax, (case, title) in zip(axes, cases.items(), strict=True):
         for part in (part for part in sweeps if part.case == case):
@@ -78,13 +70,13 @@ def iterations(
         ax.set_yticks(ticks, [str(tick) for tick in ticks])
         ax.minorticks_off()
     axes[0].set_ylabel(f"iterations to a relative residual of {tolerance:g}")
-    legend_below(figure, 5)
+    plots.legend_below(figure, 5)
     return figure
 
 
 def prox_half_line() -> Figure:
     """Fig. 3: prox of the half line; its slope is never above one."""
-    figure, (ax,) = new_axes((5.4, 4.4))
+    figure, (ax,) = plots.new_axes((5.4, 4.4))
     x = np.linspace(-2.0, 2.0, 401)
     _axes_lines(ax)
     ax.plot(x, x, color=DARK_GREY, linewidth=1.0, linestyle="--", label=r"$\xi$ (slope 1)")
@@ -97,13 +89,13 @@ def prox_half_line() -> Figure:
         ylim=(-1.0, 2.0),
         aspect="equal",
     )
-    legend_below(figure, 2)
+    plots.legend_below(figure, 2)
     return figure
 
 
 def contraction() -> Figure:
     """Fig. 4, inequality (64): projecting two points on the disk never moves them apart."""
-    figure, axes = new_axes((9.6, 5.6), columns=2)
+    figure, axes = plots.new_axes((9.6, 5.6), columns=2)
     start = np.array([1.75, 0.55])
     panels = (
         ("both outside S", np.array([start, [0.35, 1.7]]), (6, 6)),
@@ -134,7 +126,7 @@ def contraction() -> Figure:
 
 def lipschitz(matrices: Mapping[str, Floats]) -> Figure:
     """Fig. 5: the bound (68) of the Lipschitz constant over ω and its two summands, for some matrices G."""
-    figure, axes = new_axes((10.0, 4.8), columns=len(matrices), share_y=True)
+    figure, axes = plots.new_axes((10.0, 4.8), columns=len(matrices), share_y=True)
     omega = np.linspace(0.0, 2.0, 401)
     for ax, (title, matrix) in zip(axes, matrices.items(), strict=True):
         diagonal = np.abs(np.diag(matrix))
@@ -149,13 +141,13 @@ def lipschitz(matrices: Mapping[str, Floats]) -> Figure:
         ax.plot(omega[least], bound[least], **_MEET)
         ax.set(xlabel=r"relaxation factor $\omega$", title=title, ylim=(0.0, 3.5))
     axes[0].set_ylabel(r"bound of the Lipschitz constant $\tilde L$")
-    legend_below(figure, 4)
+    plots.legend_below(figure, 4)
     return figure
 
 
 def exact_regularisation() -> Figure:
     """Fig. 9: Upr and its regularisation y = prox(y* − r x) of Eq. 109, which meet where the solution is."""
-    figure, axes = new_axes((9.6, 4.8), columns=2, share_y=True)
+    figure, axes = plots.new_axes((9.6, 4.8), columns=2, share_y=True)
     slope, intercept, reach = 1.5, 1.0, 2.0
     x = np.linspace(-1.0, reach, 601)
     panels = ((intercept, "contact closed: $y = y^* > 0$"), (0.0, "contact opens: $y = y^* = 0$"))
@@ -173,13 +165,13 @@ def exact_regularisation() -> Figure:
     _slope_mark(closed, (0.2, intercept - 0.2 * slope), 0.3, slope)
     opens.plot([0.0, reach], [0.0, 0.0], color=RED, linewidth=2.0)
     opens.annotate(r"all $x \geq 0$", (1.0, 0.0), (0, 10), textcoords="offset points", color=RED, ha="center")
-    legend_below(figure, 3)
+    plots.legend_below(figure, 3)
     return figure
 
 
 def force_laws() -> Figure:
     """Fig. 10: the laws of contact and planar friction, their inverses, and their exact regularisations."""
-    figure, axes = new_axes((10.0, 8.0), columns=2, rows=2)
+    figure, axes = plots.new_axes((10.0, 8.0), columns=2, rows=2)
     r, limit, reach = 1.2, 1.0, 2.0
     closing, sticking, sliding = 1.0, 0.6, 0.8
     x = np.linspace(-reach, reach, 801)
@@ -218,7 +210,7 @@ def force_laws() -> Figure:
     ticks, names = [-2.0, -limit, 0.0, limit, 2.0], ["−2", "−a = −1", "0", "a = 1", "2"]
     axes[1].set_yticks(ticks, names)
     axes[3].set_xticks(ticks, names)
-    legend_below(figure, 3)
+    plots.legend_below(figure, 3)
     return figure
 
 

@@ -11,42 +11,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth._support.progress import Pieces, Progress
 from nonsmooth.events import EventRun, SteppedRun, simulate_events
-from nonsmooth.experiments.base import Comparison, Experiment, Summary
-from nonsmooth.experiments.impacts.bouncing_report import (
-    FULL_GRID,
-    QUICK_GRID,
-    Grid,
-    averaged_convergence,
-    mark_events,
-)
-from nonsmooth.experiments.impacts.event_report import (
-    Convergence,
-    certificate_rows,
-    convergence_figure,
-    energy_figure,
-    order_row,
-)
-from nonsmooth.experiments.impacts.event_timeline import mode_bars, stretch, write_convergence, write_events
-from nonsmooth.experiments.shared.output import (
-    BLUE,
-    DARK_GREY,
-    GREEN,
-    LIGHT_GREY,
-    ORANGE,
-    legend_below,
-    new_axes,
-    prepare_folder,
-    save_figure,
-    write_csv,
-)
+from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
+from nonsmooth.experiments.shared import convergence, event_runs, plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE
+from nonsmooth.experiments.summary import Quantity, exact_row
 from nonsmooth.problem.acceleration import AccelerationLevel
 from nonsmooth.scenes.closed_form.blocks import LoadedBlock
 from nonsmooth.solvers.base import Solver
@@ -99,7 +73,7 @@ class Check:
 
 def run_history() -> EventRun:
     """Move the block through its load history."""
-    return simulate_events(BLOCK.system(), *BLOCK.start(), DURATION)
+    return simulate_events(BLOCK.system(), *BLOCK.start(), duration=DURATION)
 
 
 def found_switches(run: EventRun) -> dict[str, float]:
@@ -171,83 +145,96 @@ def _places(times: Floats) -> Floats:
     return np.array([BLOCK.place_at(t) for t in times.tolist()])
 
 
-def time_stepping(grid: Grid) -> dict[str, Convergence]:
+def time_stepping(grid: convergence.Grid) -> dict[str, convergence.Curve]:
     """Errors of time stepping over the whole history."""
 
     def error(column: int, run: SteppedRun) -> float:
         return float(np.abs(run.q[:, column] - _places(run.time)[:, column]).max())
 
-    errors = {
-        "x in m": lambda run: error(0, run),
-        "φ in rad": lambda run: error(2, run),
-    }
-    return averaged_convergence(BLOCK.system(), BLOCK.start(), DURATION, grid, errors)
+    errors = {"x in m": lambda run: error(0, run), "φ in rad": lambda run: error(2, run)}
+    return convergence.averaged(BLOCK.system(), BLOCK.start(), DURATION, grid, errors)
 
 
-def run(folder: Path, quick: bool, progress: Progress) -> Summary:
-    """Run the experiment; see `Experiment.run`."""
-    prepare_folder(folder)
-    pieces = Pieces(progress, 4)
-    pieces.begin("event-driven")
-    history = run_history()
-    pieces.begin("solvers on acceleration level")
-    checks = [check for time in times_to_check(history) for check in check_solvers(history, time)]
-    pieces.begin("time stepping")
-    curves = time_stepping(QUICK_GRID if quick else FULL_GRID)
-    pieces.begin("data and figures")
-    title = "Block under a load history: both integrators"
-    files = [
-        write_events(folder / "events.csv", {"block": history}),
-        _write_checks(folder / "solvers.csv", checks),
-        write_convergence(folder / "time_stepping.csv", curves),
-        save_figure(_motion(history), folder / "motion.png"),
-        save_figure(_forces(history), folder / "forces.png"),
-        save_figure(energy_figure(history, "Block under a load history: energy"), folder / "energy.png"),
-        save_figure(
-            convergence_figure(title, curves, place_error(history), "m, rad"), folder / "convergence.png"
-        ),
-    ]
-    rows = compare(history, checks, curves)
-    summary = Summary(STUDER_LOAD.name, STUDER_LOAD.paper, tuple(rows), tuple(files)).write(folder)
-    pieces.finish()
-    return summary
+SWITCHED = Quantity("{}, at")
+SPEED_AFTER = Quantity("speed after the impact")
+DISSIPATED = Quantity("energy dissipated")
+ACCELERATIONS = Quantity("{}: accelerations away from the run's")
 
 
-def compare(history: EventRun, checks: Sequence[Check], curves: dict[str, Convergence]) -> list[Comparison]:
-    """Switching times, motion, energies and solvers."""
-    found = found_switches(history)
-    rows = [
-        Comparison.with_closed_form(f"{name}, at", exact, found[name], "s")
-        for name, (_, _, exact) in SWITCHES.items()
-    ]
-    end, after = history.final, history.sample([found["right corner hits the floor"]]).u[0]
-    rows += [
-        Comparison.with_closed_form("the push moves it", BLOCK.slid, _slid(history), "m"),
-        Comparison.with_closed_form(
-            "speed after the impact", BLOCK.speed_after_impact, float(after[0]), "m/s"
-        ),
-        Comparison.with_closed_form(
-            "error of the motion", 0.0, place_error(history), "m or rad", "largest of x, y and φ"
-        ),
-        Comparison.with_closed_form("energy dissipated", BLOCK.dissipated, end.dissipated, "J"),
-        Comparison.with_closed_form("work of the load", BLOCK.dissipated, end.work, "J"),
-        *certificate_rows(history),
-    ]
-    for solver in SOLVERS:
-        own = [check for check in checks if check.solver == solver]
-        note = f"largest of {len(own)} times; residual {max(c.residual for c in own):.1e}"
-        rows += [
-            Comparison.with_closed_form(
-                f"{solver}: accelerations away from the run's", 0.0,
+class Found(NamedTuple):
+    """What the experiment computes."""
+
+    history: EventRun
+    checks: list[Check]
+    curves: dict[str, convergence.Curve]
+
+
+class StuderLoad(Experiment[convergence.Grid, Found]):
+    """Set up by the grid of time stepping."""
+
+    name = "studer-load"
+    summary = (
+        "a block moved through stick, slide and one open corner by a load history: exact switching times"
+    )
+    paper = "Studer and Glocker, normal cone inclusions, §5.8; switching times checked against closed forms"
+    seconds = (35.0, 75.0)
+    FULL = convergence.FULL_GRID
+    QUICK = convergence.QUICK_GRID
+
+    def measure(self, setup: convergence.Grid, work: Work) -> Found:
+        """Run the history, ask every solver at the events and between them, and step through time."""
+        work.expect(3)
+        work.begin("event-driven")
+        history = run_history()
+        work.begin("solvers on acceleration level")
+        checks = [check for time in times_to_check(history) for check in check_solvers(history, time)]
+        work.begin("time stepping")
+        return Found(history, checks, time_stepping(setup))
+
+    def data(self, found: Found) -> Data:
+        """Events, solvers, and errors of time stepping."""
+        return {
+            "events.csv": event_runs.events_table({"block": found.history}),
+            "solvers.csv": _checks_table(found.checks),
+            "time_stepping.csv": convergence.table(found.curves),
+        }
+
+    def figures(self, found: Found) -> Figures:
+        """Motion, forces, energy, and both integrators."""
+        title, error = "Block under a load history", place_error(found.history)
+        return {
+            "motion": _motion(found.history),
+            "forces": _forces(found.history),
+            "energy": event_runs.energy_figure(found.history, f"{title}: energy"),
+            "convergence": convergence.figure(f"{title}: both integrators", found.curves, error, "m, rad"),
+        }
+
+    def compare(self, found: Found) -> Rows:
+        """Switching times, motion, energies and solvers."""
+        history, checks, curves = found
+        switches = found_switches(history)
+        yield from [
+            exact_row(SWITCHED(name), exact, switches[name], "s") for name, (_, _, exact) in SWITCHES.items()
+        ]
+        end, after = history.final, history.sample([switches["right corner hits the floor"]]).u[0]
+        yield exact_row("the push moves it", BLOCK.slid, _slid(history), "m")
+        yield exact_row(SPEED_AFTER, BLOCK.speed_after_impact, float(after[0]), "m/s")
+        yield exact_row("error of the motion", 0.0, place_error(history), "m or rad", "largest of x, y and φ")
+        yield exact_row(DISSIPATED, BLOCK.dissipated, end.dissipated, "J")
+        yield exact_row("work of the load", BLOCK.dissipated, end.work, "J")
+        yield from event_runs.certificate_rows(history)
+        for solver in SOLVERS:
+            own = [check for check in checks if check.solver == solver]
+            note = f"largest of {len(own)} times; residual {max(c.residual for c in own):.1e}"
+            yield exact_row(
+                ACCELERATIONS(solver), 0.0,
                 max(c.acceleration_error for c in own), "m/s² or rad/s²", note,
-            ),
-            Comparison.with_closed_form(
+            )  # fmt: skip
+            yield exact_row(
                 f"{solver}: forces away from the run's", 0.0, max(c.force_error for c in own), "N",
                 "normal forces and the sum of the frictions",
-            ),
-        ]  # fmt: skip
-    rows += [order_row(f"order of time stepping, {name}", 1.0, curve) for name, curve in curves.items()]
-    return rows
+            )  # fmt: skip
+        yield from [curve.row(f"order of time stepping, {name}", 1.0) for name, curve in curves.items()]
 
 
 def _slid(history: EventRun) -> float:
@@ -256,7 +243,7 @@ def _slid(history: EventRun) -> float:
 
 def _motion(history: EventRun) -> Figure:
     """Load, motion and modes over time."""
-    figure, (top, middle, below, bars) = new_axes((10.0, 9.4), rows=4)
+    figure, (top, middle, below, bars) = plots.new_axes((10.0, 9.4), rows=4)
     times = np.linspace(0.0, DURATION, 801)
     load = np.array([BLOCK.load(t) for t in times.tolist()])
     samples, exact = history.sample(times), _places(times)
@@ -275,16 +262,16 @@ def _motion(history: EventRun) -> Figure:
     below.set_title("turning about the left corner")
     for ax in (top, middle, below):
         _mark(ax, history)
-    mode_bars(bars, history)
+    event_runs.mode_bars(bars, history)
     bars.set(xlabel="time in s", title="modes and events")
-    stretch(bars, (3, 3, 3, 2))
-    legend_below(figure, 5)
+    event_runs.stretch(bars, (3, 3, 3, 2))
+    plots.legend_below(figure, 5)
     return figure
 
 
 def _forces(history: EventRun) -> Figure:
     """Contact forces over time, and the sliding after the impact."""
-    figure, (top, middle, below) = new_axes((10.0, 9.0), rows=3)
+    figure, (top, middle, below) = plots.new_axes((10.0, 9.0), rows=3)
     times = np.linspace(0.0, DURATION, 801)
     left, right = history.sample(times).forces
     for ax, column in ((top, 0), (middle, 1)):
@@ -305,23 +292,15 @@ def _forces(history: EventRun) -> Figure:
     below.axvline(1e3 * (BLOCK.rest - BLOCK.impact), color=DARK_GREY, linewidth=0.7, linestyle=":")
     below.set(xlabel="time since the impact in ms", ylabel="speed in m/s")
     below.set_title("the impact makes it slide, as μ < h/ℓ")
-    legend_below(figure, 5)
+    plots.legend_below(figure, 5)
     return figure
 
 
 def _mark(ax: Axes, history: EventRun) -> None:
-    mark_events(ax, list(found_switches(history).values()), "events")
+    event_runs.mark(ax, list(found_switches(history).values()), "events")
 
 
-def _write_checks(path: Path, checks: Sequence[Check]) -> Path:
+def _checks_table(checks: Sequence[Check]) -> Table:
     rows = [(c.time, c.solver, c.residual, c.acceleration_error, c.force_error) for c in checks]
     header = ("time_s", "solver", "residual", "acceleration_error", "force_error_N")
-    return write_csv(path, header, rows)
-
-
-STUDER_LOAD = Experiment(
-    "studer-load",
-    "a block moved through stick, slide and one open corner by a load history: exact switching times",
-    "Studer and Glocker, normal cone inclusions, §5.8; switching times checked against closed forms",
-    run,
-)
+    return Table(header, rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nonsmooth.experiments.andreani import grasps, mcplib, pyramid
 from nonsmooth.experiments.report.entries import Claim, Entry, Paper, Source
 
 _OTHER_STARTS = (
@@ -26,8 +27,8 @@ ANDREANI = Paper(
             (
                 Source(
                     "andreani-mcplib",
-                    rows=("harkmcp-*: dimension of problem (2)", "harkmcp-*: objective"),
-                    claims=(Claim("Every objective is below 1e-10.", "harkmcp-*: objective", most=1e-10),),
+                    rows=(mcplib.HARKER_DIMENSION, mcplib.HARKER_OBJECTIVE),
+                    claims=(Claim("Every objective is below 1e-10.", mcplib.HARKER_OBJECTIVE, most=1e-10),),
                 ),
             ),
         ),
@@ -38,13 +39,11 @@ ANDREANI = Paper(
             (
                 Source(
                     "andreani-mcplib",
-                    rows=("scarfa*: *",),
-                    in_kind=(
-                        "scarfa*: ItBox",
-                        "scarfa*: FE",
-                        "scarfa*: ItQua",
-                        "scarfa*: MVP",
-                        "scarfa*: CPU",
+                    rows=tuple(mcplib.SCARF.of(problem=name) for name in mcplib.TABLE_1),
+                    in_kind=tuple(
+                        mcplib.SCARF(problem=name, column=column)
+                        for name in mcplib.TABLE_1
+                        for column in mcplib.COLUMNS
                     ),
                     why_in_kind=_OTHER_STARTS,
                 ),
@@ -58,13 +57,8 @@ ANDREANI = Paper(
                 Source(
                     "andreani-mcplib",
                     ("fig01_cost_of_inner_iterations.png", "growth.png"),
-                    (
-                        "Fig. 1: exponent of CPU/ItQua by dimension",
-                        "bert_oc *: J",
-                        "* CPU time, N = *",
-                        "box-trust-region, y(0) = *: objective",
-                    ),
-                    in_kind=("* CPU time, N = *",),
+                    (mcplib.RATE, mcplib.CONTROL, mcplib.CPU_TIME, mcplib.PAPERS_OBJECTIVE),
+                    in_kind=(mcplib.CPU_TIME,),
                     why_in_kind="Their method on their machine, 8.8 hours for the largest problem.",
                 ),
             ),
@@ -74,7 +68,7 @@ ANDREANI = Paper(
         Entry(
             "§4.2, sliding contacts",
             "Two robots hold a cube and both contacts slide: all 200 problems were solved.",
-            (Source("andreani-grasps", ("forces.png",), ("solved, sliding, *",)),),
+            (Source("andreani-grasps", ("forces.png",), (grasps.SOLVED.of(family="sliding"),)),),
         ),
         *(
             Entry(
@@ -85,13 +79,13 @@ ANDREANI = Paper(
                     Source(
                         "andreani-grasps",
                         (picture,),
-                        (f"solved, {key}, *",),
-                        (f"solved, {key}, *",),
+                        (grasps.SOLVED.of(family=key),),
+                        (grasps.SOLVED.of(family=key),),
                         _OTHER_GRASPS,
                         (
                             Claim(
                                 f"{share} of the 200 problems are solved (ours: at least that share).",
-                                f"solved, {key}, box-trust-region",
+                                grasps.SOLVED(family=key, method=grasps.PAPER_METHOD),
                                 least=least,
                             ),
                         ),
@@ -110,14 +104,14 @@ ANDREANI = Paper(
             (
                 Source(
                     "andreani-grasps",
-                    rows=("Table 2: *",),
-                    in_kind=("Table 2: *",),
+                    rows=(grasps.TABLE_2,),
+                    in_kind=(grasps.TABLE_2,),
                     why_in_kind=_OTHER_GRASPS,
                     claims=(
                         Claim(
                             "The cone takes more time than the pyramid.",
-                            "Table 2: mean time, rolling",
-                            over="Table 2: mean time, pyramid",
+                            grasps.TABLE_2("mean", "rolling"),
+                            over=grasps.TABLE_2("mean", "pyramid"),
                             least=1.0,
                         ),
                     ),
@@ -130,15 +124,15 @@ ANDREANI = Paper(
             (
                 Source(
                     "andreani-grasps",
-                    rows=("Table 3: *",),
-                    in_kind=("Table 3: *",),
+                    rows=(grasps.TABLE_3,),
+                    in_kind=(grasps.TABLE_3,),
                     why_in_kind=_OTHER_GRASPS,
                     claims=(
                         Claim(
                             "The cone takes about nine times as many products (tested: three to thirty "
                             "times).",
-                            "Table 3: mean MVP, rolling",
-                            over="Table 3: mean MVP, pyramid",
+                            grasps.TABLE_3("MVP", "rolling"),
+                            over=grasps.TABLE_3("MVP", "pyramid"),
                             least=3.0,
                             most=30.0,
                         ),
@@ -153,24 +147,13 @@ ANDREANI = Paper(
             (
                 Source(
                     "andreani-grasps",
-                    rows=(
-                        "force against acceleration, *",
-                        "pyramid force outside the cone, *",
-                        "same transition with cone and pyramid, *",
-                    ),
-                    in_kind=(
-                        "force against acceleration, *",
-                        "pyramid force outside the cone, *",
-                        "same transition with cone and pyramid, *",
-                    ),
+                    rows=(grasps.AGAINST, grasps.OUTSIDE, grasps.SAME_TRANSITION),
+                    in_kind=(grasps.AGAINST, grasps.OUTSIDE, grasps.SAME_TRANSITION),
                     why_in_kind=_OTHER_GRASPS + " The paper counts rolling contacts too.",
                 ),
-                Source(
-                    "andreani-pyramid", ("direction_error.png", "cost.png"), ("cube: worst direction, *",)
-                ),
+                Source("andreani-pyramid", ("direction_error.png", "cost.png"), (pyramid.CUBE_DIRECTION,)),
             ),
             remark="Beyond the paper: pyramids of 4 to 32 sides.",
         ),
     ),
-    further=("andreani-solvers",),
 )

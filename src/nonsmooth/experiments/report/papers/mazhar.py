@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from nonsmooth.experiments.impacts import rolling_transition
+from nonsmooth.experiments.mazhar import dynamics, scaling, static
 from nonsmooth.experiments.report.entries import Claim, Entry, Paper, Source
+from nonsmooth.experiments.summary import Quantity
 
 _OTHER_SCENE = (
     "The report does not print the spheres' mass, size and container, and its solvers were Mosek and PATH: "
     "numbers of another scene and of other programs."
 )
-_BALL = "ball on plane"
-_BOX = "box on plane"
-_FROM_REST = "box on an incline of 65° from rest"
-_TO_REST = "box on an incline of 25° to rest"
+_BALL, _BOX, _FROM_REST, _TO_REST = (case.title for case in dynamics.CASES)
 
 
-def _convergence(label: str, theirs: str, picture: str, data: str, rows: tuple[str, ...]) -> Entry:
-    named = tuple(f"{row}, {data}" for row in rows)
+def _convergence(label: str, theirs: str, picture: str, data: str, *rows: Quantity) -> Entry:
+    named = tuple(row.of(name=data) for row in rows)
     source = Source("mazhar-static", (picture,), named, named, _OTHER_SCENE)
     return Entry(label, theirs, (source,), remark="Clarabel takes the place of Mosek.")
 
@@ -29,7 +29,7 @@ def _motion(
     label: str,
     theirs: str,
     picture: str,
-    rows: tuple[str, ...] = (),
+    rows: tuple[Quantity | str, ...] = (),
     claims: tuple[Claim, ...] = (),
     remark: str = "",
 ) -> Entry:
@@ -39,14 +39,12 @@ def _motion(
 
 def _alike(case: str) -> Claim:
     return Claim(
-        "Primal, dual and EOM without relaxation give the same motion.",
-        f"{case}: largest distance between exact models",
-        most=1e-6,
+        "Primal, dual and EOM without relaxation give the same motion.", dynamics.APART(case=case), most=1e-6
     )
 
 
 def _lifts_off(case: str, says: str) -> Claim:
-    return Claim(says, f"{case}: highest above the surface, relaxed models", least=1e-4)
+    return Claim(says, dynamics.HIGHEST(case=case, models="relaxed"), least=1e-4)
 
 
 _PATH = "PATH is not run here: our EOM model is solved by our own method and does not part from the others."
@@ -65,21 +63,21 @@ MAZHAR = Paper(
             (
                 Source(
                     "mazhar-static",
-                    rows=("contacts, *", "condition number of DᵀM⁻¹D, *", "kinetic energy, *"),
-                    in_kind=("contacts, *", "condition number of DᵀM⁻¹D, *", "kinetic energy, *"),
+                    rows=(static.CONTACTS, static.CONDITION, static.KINETIC_ENERGY),
+                    in_kind=(static.CONTACTS, static.CONDITION, static.KINETIC_ENERGY),
                     why_in_kind=_OTHER_SCENE
                     + " The matrix is singular, so that its condition number is rounding.",
                     claims=(
                         Claim(
                             "The poorly settled heap moves more.",
-                            "kinetic energy, poorly settled",
-                            over="kinetic energy, thoroughly settled",
+                            static.KINETIC_ENERGY(name="poorly"),
+                            over=static.KINETIC_ENERGY(name="thoroughly"),
                             least=1.0,
                         ),
                         Claim(
                             "The poorly settled heap overlaps more.",
-                            "largest overlap, poorly settled",
-                            over="largest overlap, thoroughly settled",
+                            static.OVERLAP(name="poorly"),
+                            over=static.OVERLAP(name="thoroughly"),
                             least=1.0,
                         ),
                     ),
@@ -90,37 +88,33 @@ MAZHAR = Paper(
             "Fig. 1",
             "Objective over the iterations of APGD and of Mosek for the thoroughly settled heap.",
             "fig01_fig03_objective.png",
-            "thoroughly settled",
-            (
-                "objective of interior point",
-                "iterations of interior point",
-                "iterations of APGD to * objective",
-            ),
+            "thoroughly",
+            static.INTERIOR_OBJECTIVE,
+            static.INTERIOR_ITERATIONS,
+            static.APGD_ITERATIONS,
         ),
         _convergence(
             "Fig. 2",
             "The solution of the thoroughly settled heap: with more iterations APGD comes closer to Mosek.",
             "fig02_fig04_solutions.png",
-            "thoroughly settled",
-            ("residual of APGD at the end",),
+            "thoroughly",
+            static.APGD_RESIDUAL,
         ),
         _convergence(
             "Fig. 3",
             "Objective over the iterations of APGD and of Mosek for the poorly settled heap.",
             "fig01_fig03_objective.png",
-            "poorly settled",
-            (
-                "objective of interior point",
-                "iterations of interior point",
-                "iterations of APGD to * objective",
-            ),
+            "poorly",
+            static.INTERIOR_OBJECTIVE,
+            static.INTERIOR_ITERATIONS,
+            static.APGD_ITERATIONS,
         ),
         _convergence(
             "Fig. 4",
             "The solution of the poorly settled heap: with more iterations APGD comes closer to Mosek.",
             "fig02_fig04_solutions.png",
-            "poorly settled",
-            ("residual of APGD at the end",),
+            "poorly",
+            static.APGD_RESIDUAL,
         ),
         Entry(
             "Fig. 5",
@@ -130,12 +124,8 @@ MAZHAR = Paper(
                 Source(
                     "mazhar-scaling",
                     ("fig05_times.png",),
-                    (
-                        "contacts of * spheres",
-                        "time ~ contacts to the power of, *",
-                        "time of the largest one solved, *",
-                    ),
-                    in_kind=("contacts of * spheres",),
+                    (scaling.CONTACTS, scaling.POWER, scaling.LARGEST),
+                    in_kind=(scaling.CONTACTS,),
                     why_in_kind=_OTHER_SCENE,
                 ),
             ),
@@ -148,11 +138,11 @@ MAZHAR = Paper(
                 Source(
                     "mazhar-scaling",
                     ("fig06_primal_objective.png",),
-                    ("primal objective that goes in, *", "primal objective after / before, *"),
+                    (scaling.GOES_IN, scaling.AFTER_BY_BEFORE),
                     claims=(
                         Claim(
                             "For larger problems the objective is larger after solving (tested: all sizes).",
-                            "primal objective after / before, *",
+                            scaling.AFTER_BY_BEFORE,
                             least=1.0,
                         ),
                     ),
@@ -164,32 +154,28 @@ MAZHAR = Paper(
             "Fig. 8",
             "The ball's motion under six models, the first of three figures: all lie on each other.",
             "ball.png",
-            (
-                "ball rolls from, *",
-                f"{_BALL}: largest error of position, exact models",
-                f"{_BALL}: largest distance between exact models",
-            ),
+            (dynamics.ROLLS_FROM, dynamics.POSITION_ERROR(case=_BALL), dynamics.APART(case=_BALL)),
             (_alike(_BALL),),
         ),
         _motion(
             "Fig. 9",
             "The ball's motion under six models, the second of three: all lie on each other.",
             "ball.png",
-            (f"{_BALL}: order in h, *",),
+            (dynamics.ORDER.of(case=_BALL),),
             (_alike(_BALL),),
         ),
         _motion(
             "Fig. 10",
             "The ball's motion under six models, the third of three: all lie on each other.",
             "ball.png",
-            ("ball rolls from, *",),
+            (dynamics.ROLLS_FROM,),
             (_alike(_BALL),),
         ),
         _motion(
             "Fig. 11",
             "Magnitude of the ball's velocity: the relaxed models have a spike at the start.",
             "ball.png",
-            (f"{_BALL}: lift-off speed, relaxed models", f"{_BALL}: highest above the surface, *"),
+            (dynamics.LIFT_OFF(case=_BALL), dynamics.HIGHEST.of(case=_BALL)),
             (_lifts_off(_BALL, "Relaxation gives the ball a vertical velocity when sliding begins."),),
         ),
         _scene("Fig. 12", "a cube of 1 m that slides on a plane, on four contact points", "Figs. 13 and 14"),
@@ -197,7 +183,7 @@ MAZHAR = Paper(
             "Fig. 13",
             "Motion of the box on the plane under six models; PATH's relaxed EOM parts from the others.",
             "box.png",
-            (f"{_BOX}: stop distance, *", f"{_BOX}: largest distance between exact models"),
+            (dynamics.STOP_DISTANCE.of(case=_BOX), dynamics.APART(case=_BOX)),
             (_alike(_BOX),),
             _PATH,
         ),
@@ -205,7 +191,7 @@ MAZHAR = Paper(
             "Fig. 14",
             "The same box: under the relaxed models it lifts off and comes back.",
             "box.png",
-            (f"{_BOX}: highest above the surface, *", f"{_BOX}: lift-off speed, relaxed models"),
+            (dynamics.HIGHEST.of(case=_BOX), dynamics.LIFT_OFF(case=_BOX)),
             (_lifts_off(_BOX, "Relaxation lifts the box off the plane."),),
         ),
         _scene("Fig. 15", "a box on an incline of 65° that starts from rest", "Figs. 16 and 17"),
@@ -219,7 +205,7 @@ MAZHAR = Paper(
                 (
                     Claim(
                         "All solvers come to slightly different answers.",
-                        f"{_FROM_REST}: largest distance between exact models",
+                        dynamics.APART(case=_FROM_REST),
                         least=1e-6,
                     ),
                 ),
@@ -230,12 +216,9 @@ MAZHAR = Paper(
                 (
                     "Fig. 16",
                     "first",
-                    (
-                        f"{_FROM_REST}: acceleration, *",
-                        f"{_FROM_REST}: largest distance between exact models",
-                    ),
+                    (dynamics.ACCELERATION.of(case=_FROM_REST), dynamics.APART(case=_FROM_REST)),
                 ),
-                ("Fig. 17", "second", (f"{_FROM_REST}: highest above the surface, *",)),
+                ("Fig. 17", "second", (dynamics.HIGHEST.of(case=_FROM_REST),)),
             )
         ),
         _scene("Fig. 18", "a box that slides on an incline of 25° until it rests", "Figs. 19 and 20"),
@@ -244,7 +227,7 @@ MAZHAR = Paper(
             "Motion of the box that comes to rest under six models; PATH's relaxed EOM parts from the "
             "others.",
             "incline_to_rest.png",
-            (f"{_TO_REST}: stop distance, *", f"{_TO_REST}: largest distance between exact models"),
+            (dynamics.STOP_DISTANCE.of(case=_TO_REST), dynamics.APART(case=_TO_REST)),
             (_alike(_TO_REST),),
             _PATH,
         ),
@@ -252,7 +235,7 @@ MAZHAR = Paper(
             "Fig. 20",
             "The same box: under the relaxed models it lifts off first and comes back.",
             "incline_to_rest.png",
-            (f"{_TO_REST}: highest above the surface, *", f"{_TO_REST}: lift-off speed, relaxed models"),
+            (dynamics.HIGHEST.of(case=_TO_REST), dynamics.LIFT_OFF(case=_TO_REST)),
             (_lifts_off(_TO_REST, "Relaxation lifts the box off the incline."),),
         ),
         Entry(
@@ -262,7 +245,7 @@ MAZHAR = Paper(
                 Source(
                     "rolling-transition",
                     ("plane.png",),
-                    ("transition, in the plane, *", "rolling speed, in the plane"),
+                    (rolling_transition.TRANSITION, rolling_transition.ROLLING_SPEED),
                 ),
             ),
             remark="From event to event, so that the time is found and not sampled.",

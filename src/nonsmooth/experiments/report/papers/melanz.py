@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from nonsmooth.experiments.melanz import ball, scaling
 from nonsmooth.experiments.report.entries import Claim, Entry, Paper, Source
+from nonsmooth.experiments.shared import granular
 
 _PLANE = "impulses (normal, tangential) of the sliding ball's first step"
 
 
 def _view(label: str, theirs: str, picture: str, number: int, law: str) -> Entry:
     """One of the four views of the same question."""
-    rows = (f"γ_? at t = 0, {law} law", f"Fig. {number}: optimum found twice")
+    rows = (ball.IMPULSE.of(law=law), ball.FOUND_TWICE(number))
     return Entry(label, theirs, (Source("melanz-ball", (picture,), rows),))
 
 
@@ -21,24 +23,25 @@ def _seen_again(label: str, theirs: str, picture: str, shown: str) -> Entry:
 
 
 def _container(experiment: str, label: str, theirs: str, picture: str) -> Entry:
+    anti_relaxed = granular.ANTI_RELAXED.label
     rows = (
-        "force at the end / weight, *",
-        "force stays within 5% of the weight from, *",
-        "jitter of the force, *",
-        "complementarity error, *",
-        "largest complementarity error, *",
-        "momentum balance, *",
+        granular.FINAL_FORCE,
+        granular.SETTLED_FROM,
+        granular.JITTER,
+        granular.LATE_ERROR,
+        granular.LARGEST_RELAXED_BY,
+        granular.BALANCE,
     )
     claims = (
         Claim(
             "The anti-relaxed force settles much sooner than the relaxed one.",
-            "force stays within 5% of the weight from, anti-relaxed, APGD",
-            over="force stays within 5% of the weight from, relaxed, APGD",
+            granular.SETTLED_FROM(anti_relaxed),
+            over=granular.SETTLED_FROM(granular.RELAXED.label),
             most=1.0,
         ),
         Claim(
             "The complementarity error of the anti-relaxed solution is several orders of magnitude smaller.",
-            "complementarity error, relaxed / anti-relaxed, APGD",
+            granular.RELAXED_BY(anti_relaxed),
             least=100.0,
         ),
     )
@@ -61,7 +64,7 @@ MELANZ = Paper(
         Entry(
             "Eqs. 46 and 47",
             "The matrix N and the vector r of the ball's first step.",
-            (Source("melanz-ball", rows=("N_?? (Eq. 46)", "r_? (Eq. 47)")),),
+            (Source("melanz-ball", rows=(ball.MATRIX, ball.FREE_VELOCITY)),),
         ),
         Entry(
             "Fig. 2",
@@ -72,23 +75,19 @@ MELANZ = Paper(
                     "melanz-ball",
                     ("fig02_velocities.png",),
                     (
-                        "transition time, exact law",
-                        "v_x after 1 s, exact law",
-                        "−ω R after 1 s, exact law",
-                        "highest v_y, *",
-                        "largest velocity error, *",
+                        ball.TRANSITION_TIME,
+                        ball.FORWARD_AT_THE_END,
+                        ball.ROLLING_AT_THE_END,
+                        ball.RISING_SPEED,
+                        ball.VELOCITY_ERROR,
                     ),
                     claims=(
                         Claim(
                             "With the exact law the velocities match the closed form.",
-                            "largest velocity error, exact law",
+                            ball.VELOCITY_ERROR("exact"),
                             most=1e-6,
                         ),
-                        Claim(
-                            "The relaxed problem throws the ball off the ground.",
-                            "highest flight, relaxed law",
-                            least=1e-3,
-                        ),
+                        Claim("The relaxed problem throws the ball off the ground.", ball.FLIGHT, least=1e-3),
                     ),
                 ),
             ),
@@ -159,28 +158,27 @@ MELANZ = Paper(
                 Source(
                     "melanz-scaling",
                     ("fig11_scaling.png",),
-                    (
-                        "complementarity error, relaxed / exact, *",
-                        "iterations, anti-relaxed / relaxed APGD, *",
-                        "computing time, exact / relaxed APGD, *",
-                    ),
+                    (scaling.RELAXED_BY_EXACT, scaling.ITERATIONS, scaling.TIMES),
                     claims=(
                         Claim(
                             "Without relaxation the error is several orders of magnitude smaller.",
-                            "complementarity error, relaxed / exact, *",
+                            scaling.RELAXED_BY_EXACT,
                             least=100.0,
                         ),
                         Claim(
                             "The error of the relaxed solution grows with the number of collisions.",
-                            "largest complementarity error, relaxed, APGD, 100 spheres",
-                            over="largest complementarity error, relaxed, APGD, 10 spheres",
+                            scaling.LARGEST_ERROR(granular.RELAXED.label, 100),
+                            over=scaling.LARGEST_ERROR(granular.RELAXED.label, 10),
                             least=1.0,
                         ),
-                        Claim(
-                            "Below 100 spheres both need about as many iterations.",
-                            "iterations, anti-relaxed / relaxed APGD, ?? spheres",
-                            least=0.5,
-                            most=2.0,
+                        *(
+                            Claim(
+                                f"Below 100 spheres both need about as many iterations: {size} spheres.",
+                                scaling.ITERATIONS(size),
+                                least=0.5,
+                                most=2.0,
+                            )
+                            for size in (10, 30)
                         ),
                     ),
                 ),

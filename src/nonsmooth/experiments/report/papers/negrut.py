@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from nonsmooth.experiments.mechanisms import slider_crank, stirrer
+from nonsmooth.experiments.mechanisms.report import JOINT_ERROR
 from nonsmooth.experiments.report.entries import Entry, Paper, Source
 
 NEGRUT = Paper(
@@ -23,11 +25,7 @@ NEGRUT = Paper(
                 Source(
                     "stirrer",
                     ("scene.png", "torque.png", "work.png"),
-                    (
-                        "work that is not explained, *",
-                        "largest error of the joints, *",
-                        "steps that missed the tolerance, *",
-                    ),
+                    (stirrer.UNEXPLAINED, JOINT_ERROR, stirrer.MISSED),
                 ),
             ),
             remark="A driven four-bar stirs a bed of spheres; the balance of work and heat checks it.",
@@ -35,25 +33,9 @@ NEGRUT = Paper(
         Entry(
             "Eq. 9c",
             "Joints on velocity level with a term that pulls positions back, without contacts.",
-            (
-                Source(
-                    "slider-crank",
-                    ("motion.png", "convergence.png"),
-                    ("largest driving torque, *", "largest error of the joints, *"),
-                ),
-            ),
+            (Source("slider-crank", ("motion.png", "convergence.png"), (slider_crank.TORQUE, JOINT_ERROR)),),
             remark="The scheme “stabilised” is this one; “projected” and “rattle” are ours beside it. "
             "Mechanisms with references of their own follow below.",
         ),
-    ),
-    further=(
-        "double-pendulum",
-        "catenary",
-        "spinning-top",
-        "iftomm-pendulum",
-        "iftomm-four-bar",
-        "iftomm-squeezer",
-        "iftomm-bricard",
-        "iftomm-governor",
     ),
 )

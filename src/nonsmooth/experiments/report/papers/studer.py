@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nonsmooth.experiments.report.entries import Claim, Entry, Paper, Source
+from nonsmooth.experiments.studer import block, load
 
 _DRAWN = "It shows no result."
 
@@ -61,12 +62,7 @@ STUDER = Paper(
         Entry(
             "Eqs. 74 to 77",
             "The matrix G of the block on two corners, printed with one decimal, which is only semidefinite.",
-            (
-                Source(
-                    "studer-block",
-                    rows=("G??", "least eigenvalue of G"),
-                ),
-            ),
+            (Source("studer-block", rows=(*block.PRINTED, block.LEAST_EIGENVALUE)),),
             remark="The printed J = 0.018 does not give the printed G: J = 0.0175 does, and is rounded "
             "there.",
         ),
@@ -78,11 +74,11 @@ STUDER = Paper(
                 Source(
                     "studer-block",
                     ("fig08_iterations.png",),
-                    ("λ*", "γ̇*", "local limit of ω, *", "measured end of ω, *", "fewest iterations, *"),
+                    (block.FORCE, block.ACCELERATION, block.LOCAL_LIMIT, block.MEASURED_END, block.FEWEST),
                     claims=(
                         Claim(
                             "Both methods converge for some ω although it cannot be guaranteed.",
-                            "fewest iterations, *",
+                            block.FEWEST,
                             least=1.0,
                             most=499.0,
                         ),
@@ -108,25 +104,11 @@ STUDER = Paper(
                 Source(
                     "studer-load",
                     ("motion.png", "forces.png"),
-                    (
-                        "*, at",
-                        "speed after the impact",
-                        "energy dissipated",
-                        "*: accelerations away from the run's",
-                    ),
+                    (load.SWITCHED, load.SPEED_AFTER, load.DISSIPATED, load.ACCELERATIONS),
                 ),
             ),
             remark="Not in the paper: a load history moves the block through its three states, and the times "
             "of all transitions are checked against closed forms.",
         ),
-    ),
-    further=(
-        "bouncing-ball",
-        "rolling-transition",
-        "rocking-block",
-        "stick-slip-belt",
-        "woodpecker",
-        "slider-clearance",
-        "painleve-rod",
     ),
 )

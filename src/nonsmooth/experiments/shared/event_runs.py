@@ -1,19 +1,22 @@
-"""Events and modes of contacts over time: bars, marks and tables for event-driven experiments."""
+"""What event-driven experiments show of a run: certificate, energies, and events and modes over time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nonsmooth._support.arrays import Floats
 from nonsmooth.events import EventKind, EventRun
-from nonsmooth.experiments.impacts.event_report import Convergence
-from nonsmooth.experiments.shared.output import BLUE, GREEN, LIGHT_GREY, ORANGE, RED, write_csv
+from nonsmooth.experiments.base import Table
+from nonsmooth.experiments.shared import plots
+from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE, RED
+from nonsmooth.experiments.summary import Comparison, exact_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MODE_COLOURS = {"open": "#F2F2F2", "slides": ORANGE, "sticks": BLUE}
 EVENT_MARKS = {
@@ -28,6 +31,21 @@ EVENT_MARKS = {
     EventKind.INDETERMINATE: ("P", GREEN),
 }
 """Marker and colour of every kind of event."""
+
+
+def certificate_rows(run: EventRun, prefix: str = "") -> list[Comparison]:
+    """Energy balance, overlap and drift of a run."""
+    found = run.certificate
+    return [
+        exact_row(
+            f"{prefix}change of kinetic + potential + dissipated − work", 0.0, found.energy_error, "J",
+            f"largest over the run; kinetic energy up to {found.energy_scale:.3g} J",
+        ),
+        exact_row(f"{prefix}overlap", 0.0, found.penetration, "m", "largest over the run"),
+        exact_row(
+            f"{prefix}drift at closed contacts", 0.0, found.drift, "m/s", "largest, before it is put right"
+        ),
+    ]  # fmt: skip
 
 
 def mode_bars(
@@ -88,8 +106,33 @@ def _mode(run: EventRun, contact: int, closed: Mapping[int, object]) -> str:
     return "sticks" if sticks else "slides"
 
 
-def write_events(path: Path, runs: Mapping[str, EventRun]) -> Path:
-    """Write every event of named runs with its contacts and impulses."""
+def mark(ax: Axes, times: Sequence[float] | Floats, label: str) -> None:
+    """Draw a thin line at each time."""
+    for k, t in enumerate(times):
+        ax.axvline(t, color=DARK_GREY, linewidth=0.7, linestyle=":", label=label if k == 0 else None)
+
+
+def energy_figure(run: EventRun, title: str, count: int = 800) -> Figure:
+    """All energies over time, and below them by how much their sum changes."""
+    times = np.linspace(run.start.t, run.final.t, count)
+    energy = run.energy(times)
+    figure, (top, below) = plots.new_axes((8.0, 6.0), rows=2)
+    for name, values, colour in (
+        ("kinetic", energy.kinetic, BLUE), ("potential", energy.potential, GREEN),
+        ("dissipated", energy.dissipated, ORANGE), ("work done on it", energy.work, DARK_GREY),
+    ):  # fmt: skip
+        top.plot(times, values, color=colour, linewidth=1.6, label=name)
+    top.set(xlabel="time in s", ylabel="energy in J", title=title)
+    change = np.abs(energy.balance - energy.balance[0])
+    below.semilogy(times, np.maximum(change, 1e-18), color=RED, linewidth=1.0)
+    below.set(xlabel="time in s", ylabel="change of the sum in J", ylim=(1e-17, None))
+    below.set_title("kinetic + potential + dissipated − work")
+    plots.legend_below(figure, 4)
+    return figure
+
+
+def events_table(runs: Mapping[str, EventRun]) -> Table:
+    """Every event of named runs with its contacts and impulses."""
     rows = [
         (
             name,
@@ -101,11 +144,11 @@ def write_events(path: Path, runs: Mapping[str, EventRun]) -> Path:
         for name, run in runs.items()
         for event in run.events
     ]
-    return write_csv(path, ("run", "time_s", "event", "contacts", "impulses_Ns"), rows)
+    return Table(("run", "time_s", "event", "contacts", "impulses_Ns"), rows)
 
 
-def write_motion(path: Path, run: EventRun, coordinates: Sequence[str], count: int = 600) -> Path:
-    """Write coordinates, velocities, modes and contact forces at evenly spaced times."""
+def motion_table(run: EventRun, coordinates: Sequence[str], count: int = 600) -> Table:
+    """Coordinates, velocities, modes and contact forces at evenly spaced times."""
     motion = run.sample(np.linspace(run.start.t, run.final.t, count))
     names = [contact.name.replace(" ", "_") for contact in run.system.contacts]
     header = ["time_s", *coordinates, *(f"rate_of_{name}" for name in coordinates)]
@@ -113,14 +156,4 @@ def write_motion(path: Path, run: EventRun, coordinates: Sequence[str], count: i
     for name, mode, force in zip(names, motion.modes.T, motion.forces, strict=True):
         header += [f"{name}_mode", f"{name}_normal_N", *[f"{name}_friction_N"] * (force.shape[1] - 1)]
         columns += [mode, *force.T]
-    return write_csv(path, header, np.column_stack(columns).tolist())
-
-
-def write_convergence(path: Path, curves: Mapping[str, Convergence]) -> Path:
-    """Write steps and errors of time stepping."""
-    rows = [
-        (label, step, error)
-        for label, curve in curves.items()
-        for step, error in zip(curve.steps.tolist(), curve.errors.tolist(), strict=True)
-    ]
-    return write_csv(path, ("quantity", "step_s", "error"), rows)
+    return Table(header, np.column_stack(columns).tolist())

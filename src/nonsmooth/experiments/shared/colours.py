@@ -1,0 +1,6 @@
+"""Colours that stay apart for colour-blind eyes; red is kept for answers."""
+
+from __future__ import annotations
+
+BLUE, ORANGE, GREEN, RED = "#0072B2", "#D55E00", "#009E73", "#CC0000"
+LIGHT_GREY, DARK_GREY = "#BBBBBB", "#333333"
