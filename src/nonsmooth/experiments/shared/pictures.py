@@ -39,7 +39,7 @@ def run_and_paint(
     from nonsmooth.view.drawing.camera import View
     from nonsmooth.view.drawing.colours import ColourBy
     from nonsmooth.view.drawing.look import Look
-from nonsmooth.view.drawing.picture import Painter
+    from nonsmooth.view.drawing.picture import Painter
 
     if not times:
         return run(None), np.zeros((0, *size[::-1], 3), dtype=np.uint8)
