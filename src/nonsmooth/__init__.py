@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nonsmooth import (
+        adapters,
         collision,
         complementarity,
         errors,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from nonsmooth.events import simulate_events
     from nonsmooth.io import Recording, Trajectory
     from nonsmooth.model import GapContact, GeneralisedSystem, System, joints
-    from nonsmooth.problem import Certificate, ContactProblem, Law, RobotContact, cones, pyramid
+    from nonsmooth.problem import Certificate, ContactProblem, Law, cones, pyramid
     from nonsmooth.problem import library as problems
     from nonsmooth.solvers import Solution, SolveError, Status, solve
     from nonsmooth.stepping import Sensor, assemble, simulate
@@ -45,13 +46,13 @@ __all__ = [
     "GeneralisedSystem",
     "Law",
     "Recording",
-    "RobotContact",
     "Sensor",
     "Solution",
     "SolveError",
     "Status",
     "System",
     "Trajectory",
+    "adapters",
     "assemble",
     "collision",
     "complementarity",
@@ -74,6 +75,7 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "adapters": "adapters",
     "collision": "collision",
     "complementarity": "complementarity",
     "errors": "errors",
@@ -88,7 +90,7 @@ _ROOMS = {
 }
 _HOME = {
     **dict.fromkeys(
-        ("Certificate", "ContactProblem", "Law", "RobotContact", "cones", "pyramid", "siconos_error"),
+        ("Certificate", "ContactProblem", "Law", "cones", "pyramid", "siconos_error"),
         "problem",
     ),
     **dict.fromkeys(("Solution", "SolveError", "Status", "solve"), "solvers"),

@@ -1,6 +1,7 @@
 """Event-driven integration: switching times themselves, and high order between them."""
 
-from nonsmooth.events.from_robot import RobotPoint, robot_system
+from nonsmooth.events.acceleration import AccelerationLevel, ActiveContact
+from nonsmooth.events.enumeration import Mode, ModeSolution, all_solutions
 from nonsmooth.events.from_system import FreeBodies, generalised
 from nonsmooth.events.moreau import SteppedRun, simulate_steps
 from nonsmooth.events.options import EventOptions
@@ -8,6 +9,8 @@ from nonsmooth.events.run import Energies, Event, EventCertificate, EventKind, E
 from nonsmooth.events.simulate import simulate_events
 
 __all__ = [
+    "AccelerationLevel",
+    "ActiveContact",
     "Energies",
     "Event",
     "EventCertificate",
@@ -15,11 +18,12 @@ __all__ = [
     "EventOptions",
     "EventRun",
     "FreeBodies",
-    "RobotPoint",
+    "Mode",
+    "ModeSolution",
     "Samples",
     "SteppedRun",
+    "all_solutions",
     "generalised",
-    "robot_system",
     "simulate_events",
     "simulate_steps",
 ]

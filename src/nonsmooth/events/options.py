@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from nonsmooth._support.options import choice, positive, whole
-from nonsmooth.problem.acceleration import GAP_TOLERANCE, VELOCITY_TOLERANCE
+from nonsmooth.events.acceleration import GAP_TOLERANCE, VELOCITY_TOLERANCE
 
 IMPACT_LAWS = ("newton", "poisson")
 
