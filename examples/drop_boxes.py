@@ -20,7 +20,9 @@ cubes = [
 ]
 
 floor, load = system.index("floor"), []
-run = ns.simulate(system, 1.0, STEP, observe=lambda frame: load.append(-frame.force_on(floor)[2]))
+run = ns.simulate(
+    system, duration=1.0, step=STEP, observe=lambda frame: load.append(-frame.force_on(floor)[2])
+)
 print(run)
 assert run.certificate.failed == 0
 

@@ -376,7 +376,7 @@ SMALL = {"filling": {"spheres": 150}, "compaction": {"spheres": 60}, "capsule-he
 
 def go(name, threads, **options):
     system = ns.scenes.SCENES[name].build(**SMALL.get(name, {}))
-    return ns.simulate(system, 0.6, 0.01, threads=threads, **options)
+    return ns.simulate(system, duration=0.6, step=0.01, threads=threads, **options)
 
 def digest(run):
     end = run.system

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypedDict
 
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.problem.acceleration import GAP_TOLERANCE, VELOCITY_TOLERANCE
 
 IMPACT_LAWS = ("newton", "poisson")
+
+
+class EventOverrides(TypedDict, total=False):
+    """The fields of `EventOptions` as keywords of `simulate_events`; see there."""
+
+    impact: str
+    relative: float
+    absolute: float
+    max_step: float
+    looks: int
+    gap_tolerance: float
+    velocity_tolerance: float
+    accumulation_gap: float
+    check_gaps: bool
+    max_events: int
+    max_at_once: int
+    look_ahead: float
 
 
 @dataclass(frozen=True)
@@ -21,7 +39,7 @@ class EventOptions:
     """Relative tolerance of smooth motion."""
     absolute: float = 1e-12
     """Absolute tolerance of smooth motion, in the units of q and u."""
-    longest_step: float = math.inf
+    max_step: float = math.inf
     """Longest step of smooth motion in s."""
     looks: int = 200
     """How often at least gaps, forces and sliding speeds are looked at over the duration; raise it where
@@ -34,20 +52,20 @@ class EventOptions:
     """Height in m of a bounce below which a shrinking sequence of impacts is passed as one."""
     check_gaps: bool = True
     """Whether directions are compared with differences of gaps at the start; False where a gap has a kink."""
-    most_events: int = 10_000
-    """Limit of the number of events."""
-    most_at_once: int = 100
-    """Limit of the number of events without time passing."""
+    max_events: int = 10_000
+    """Events after which a simulation stops."""
+    max_at_once: int = 100
+    """Events without time passing after which a simulation stops."""
     look_ahead: float = 1e-6
     """s after an event at which forces on their limit are judged, where they are on one side of it."""
 
     def __post_init__(self) -> None:
         owner = "EventOptions"
         choice(owner, "impact", self.impact, IMPACT_LAWS)
-        for name in ("relative", "absolute", "longest_step", "gap_tolerance", "velocity_tolerance"):
+        for name in ("relative", "absolute", "max_step", "gap_tolerance", "velocity_tolerance"):
             positive(owner, name, getattr(self, name))
         positive(owner, "accumulation_gap", self.accumulation_gap)
         positive(owner, "look_ahead", self.look_ahead)
         whole(owner, "looks", self.looks, 1)
-        whole(owner, "most_events", self.most_events, 1)
-        whole(owner, "most_at_once", self.most_at_once, 1)
+        whole(owner, "max_events", self.max_events, 1)
+        whole(owner, "max_at_once", self.max_at_once, 1)

@@ -96,7 +96,7 @@ def run_trial(restitution: float, law: str) -> Trial:
     """Let the ball bounce until it is at rest."""
     scene = DroppedBall(restitution=restitution)
     duration = scene.accumulation + AT_REST
-    return Trial(scene, law, simulate_events(scene.system(), *scene.start(), duration, impact=law))
+    return Trial(scene, law, simulate_events(scene.system(), *scene.start(), duration=duration, impact=law))
 
 
 def time_stepping(grid: Grid) -> dict[str, Convergence]:

@@ -82,7 +82,7 @@ def convergence(
     **options: Any,
 ) -> Convergence:
     """Run Moreau's time stepping with several steps and measure each run by `error`."""
-    errors = [error(simulate_steps(system, q, u, duration, step, **options)) for step in steps]
+    errors = [error(simulate_steps(system, q, u, duration=duration, step=step, **options)) for step in steps]
     return Convergence(np.array(steps, dtype=float), np.array(errors))
 
 

@@ -84,7 +84,7 @@ def critical_friction() -> float:
 def let_go(name: str) -> EventRun:
     """Simulate from one of the starts."""
     rod, angle, spin = STARTS[name]
-    return simulate_events(rod.system(), *rod.sliding(angle, spin, SPEED), DURATION)
+    return simulate_events(rod.system(), *rod.sliding(angle, spin, SPEED), duration=DURATION)
 
 
 def approach(spin: float) -> EventRun:
@@ -93,7 +93,7 @@ def approach(spin: float) -> EventRun:
     There the integrator gives up, or finds two solutions: rounding decides on which side it comes to be.
     """
     start = ROD.sliding(APPROACH_ANGLE, spin, APPROACH_SPEED)
-    return simulate_events(ROD.system(), *start, DURATION, relative=1e-8, absolute=1e-12)
+    return simulate_events(ROD.system(), *start, duration=DURATION, relative=1e-8, absolute=1e-12)
 
 
 def arrival(run: EventRun) -> float:

@@ -142,21 +142,21 @@ class Rocking:
 def rock() -> Rocking:
     """Let the block rock until it stands."""
     duration = BLOCK.accumulation + AT_REST
-    return Rocking(BLOCK, simulate_events(BLOCK.system(), *BLOCK.start(), duration, **ACCURACY))
+    return Rocking(BLOCK, simulate_events(BLOCK.system(), *BLOCK.start(), duration=duration, **ACCURACY))
 
 
 def first_swing(slope: float, lean: float) -> Swing:
     """Let a block fall back once."""
     scene = RockingBlock(half_width=slope * HALF_HEIGHT, half_height=HALF_HEIGHT, lean=lean)
     duration = 1.1 * scene.fall_time(lean)
-    found = simulate_events(scene.system(), *scene.start(), duration, **ACCURACY).times("impact")
+    found = simulate_events(scene.system(), *scene.start(), duration=duration, **ACCURACY).times("impact")
     return Swing(scene, float(found[0]) if len(found) else np.nan)
 
 
 def velocity_kept(slope: float) -> float:
     """θ̇⁺/θ̇⁻ of a block with b/h = slope whose right corner hits the floor."""
     scene = RockingBlock(half_width=slope * HALF_HEIGHT, half_height=HALF_HEIGHT)
-    run = simulate_events(scene.system(), *scene.falling_flat(1.0), 1e-3)
+    run = simulate_events(scene.system(), *scene.falling_flat(1.0), duration=1e-3)
     return 0.0 - float(run.sample([0.0]).u[0, 2])
 
 

@@ -95,13 +95,13 @@ def _only(run: EventRun) -> float:
 
 def run_plane() -> EventRun:
     """The ball of TR-2014-11."""
-    return simulate_events(PLANE.system(), *PLANE.start(), DURATION)
+    return simulate_events(PLANE.system(), *PLANE.start(), duration=DURATION)
 
 
 def run_throw(name: str) -> Throw:
     """One of `THROWS`."""
     scene = THROWS[name]
-    return Throw(name, scene, simulate_events(scene.system(), *scene.start(), DURATION))
+    return Throw(name, scene, simulate_events(scene.system(), *scene.start(), duration=DURATION))
 
 
 def time_stepping(grid: Grid) -> dict[str, Convergence]:

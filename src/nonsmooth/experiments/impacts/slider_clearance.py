@@ -87,7 +87,7 @@ def simulate(duration: float, *, tilt: float = 0.0, nudge: float = 0.0) -> Event
     """Let the mechanism run; the slider tilted by an angle (rad), the crank faster by a part."""
     q, u = MECHANISM.start()
     q[2] = tilt
-    return simulate_events(MECHANISM.system(), q, u * (1.0 + nudge), duration)
+    return simulate_events(MECHANISM.system(), q, u * (1.0 + nudge), duration=duration)
 
 
 def first_touch() -> float:
@@ -164,7 +164,7 @@ def stepped(setup: Setup, found: EventRun) -> Convergence:
 def event_error(found: EventRun) -> float:
     """What a tenth of the tolerance changes in the crank's angle, in rad."""
     q, u = MECHANISM.start()
-    finer = simulate_events(MECHANISM.system(), q, u, CHECK, relative=1e-13, absolute=1e-13)
+    finer = simulate_events(MECHANISM.system(), q, u, duration=CHECK, relative=1e-13, absolute=1e-13)
     return abs(float(finer.final.q[0] - found.sample(CHECK).q[0, 0]))
 
 

@@ -72,7 +72,7 @@ QUICK = Setup(4, 1.2, tuple(8e-3 * 0.72**k for k in range(6)))
 def simulate(cycles: int) -> EventRun:
     """Let the block go at rest and wait for `cycles` slidings."""
     duration = float(BLOCK.event_times(cycles)[1][-1]) + AFTERWARDS
-    return simulate_events(BLOCK.system(), [0.0, 0.0], [0.0, 0.0], duration)
+    return simulate_events(BLOCK.system(), [0.0, 0.0], [0.0, 0.0], duration=duration)
 
 
 def stepped(setup: Setup) -> Convergence:

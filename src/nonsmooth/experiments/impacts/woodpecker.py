@@ -112,7 +112,7 @@ def back_at_the_bottom(angle: float, within: float = LONGEST, **options: Any) ->
         within: s to wait.
         **options: tolerances of `EventOptions`.
     """
-    run = simulate_events(TOY.system(), *TOY.at_rest(angle), within, **options)
+    run = simulate_events(TOY.system(), *TOY.at_rest(angle), duration=within, **options)
     slips = run.times(EventKind.SLIP, LOWER)
 
     def spin(t: float) -> float:
@@ -181,7 +181,9 @@ def stepped(setup: Setup, found: EventRun) -> Convergence:
 
 def event_error(found: EventRun) -> float:
     """What a tenth of the tolerance changes in the same quantity, in rad."""
-    finer = simulate_events(TOY.system(), found.start.q, found.start.u, PECK, relative=1e-13, absolute=1e-13)
+    finer = simulate_events(
+        TOY.system(), found.start.q, found.start.u, duration=PECK, relative=1e-13, absolute=1e-13
+    )
     times = np.linspace(0.0, PECK, 500)
     return _apart(finer.sample(times).q, found.sample(times).q)
 
@@ -200,9 +202,9 @@ def run(folder: Path, quick: bool, progress: Progress) -> Summary:
     cycle = solution.back
     start = TOY.at_rest(cycle.angle)
     pieces.begin(f"{setup.periods} periods")
-    found = simulate_events(TOY.system(), *start, setup.periods * cycle.time)
+    found = simulate_events(TOY.system(), *start, duration=setup.periods * cycle.time)
     pieces.begin("Poisson's law of impact")
-    poisson = simulate_events(TOY.system(), *start, cycle.time, impact="poisson")
+    poisson = simulate_events(TOY.system(), *start, duration=cycle.time, impact="poisson")
     pieces.begin(f"the map at {setup.angles} angles")
     table = return_map(setup.angles)
     pieces.begin("time stepping")
@@ -313,7 +315,10 @@ def _laws(newton: EventRun, poisson: EventRun) -> Comparison:
 def _pecking() -> list[Comparison]:
     """From the published state on, against the reference solution that Siconos ships."""
     run = simulate_events(
-        TOY.system(), [0.0, -TOY.jam_angle, PUBLISHED[0]], [PUBLISHED[1], 0.0, PUBLISHED[2]], PECKING_TIME
+        TOY.system(),
+        [0.0, -TOY.jam_angle, PUBLISHED[0]],
+        [PUBLISHED[1], 0.0, PUBLISHED[2]],
+        duration=PECKING_TIME,
     )
     ours = (run.final.q[0], run.final.q[2], run.final.u[0])
     return [

@@ -117,7 +117,7 @@ def stand(building: Building, steps: int, folder: Path, pieces: Pieces) -> tuple
             for counted in (ToleranceWarning, ContactWarning):
                 warnings.simplefilter("ignore", counted)  # the summary counts such steps
             run = simulate(
-                system, steps * building.step, building.step, tolerance=building.tolerance,
+                system, duration=steps * building.step, step=building.step, tolerance=building.tolerance,
                 record=record, observe=look, contact_check="all",
             )  # fmt: skip
         picture = _paint(Path(scratch) / "run.h5", building, folder / f"{building.key}.png")

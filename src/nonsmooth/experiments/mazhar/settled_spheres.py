@@ -84,9 +84,7 @@ class Settled:
     def next_problem(self, step: float) -> ContactProblem:
         """The relaxed problem of one further step of `step` seconds."""
         system = self.system()
-        options = StepOptions.of(
-            system, step, law="relaxed", solver=APGD(), max_iterations=1, margin=MARGIN * RADIUS
-        )
+        options = StepOptions(law="relaxed", solver=APGD(), max_iterations=1, margin=MARGIN * RADIUS)
         return TimeStepper(system, step, options).advance().solution.problem
 
 
@@ -122,8 +120,8 @@ def settle(recipe: Recipe, progress: Progress) -> Settled:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ToleranceWarning)  # counted in `missed`
         run = simulate(
-            spheres_above_container(recipe.spheres), recipe.duration, recipe.step, law="relaxed",
-            solver=recipe.solver, tolerance=recipe.effort.tolerance,
+            spheres_above_container(recipe.spheres), duration=recipe.duration, step=recipe.step,
+            law="relaxed", solver=recipe.solver, tolerance=recipe.effort.tolerance,
             max_iterations=recipe.effort.max_iterations, margin=MARGIN * RADIUS, progress=progress,
         )  # fmt: skip
     system = run.system

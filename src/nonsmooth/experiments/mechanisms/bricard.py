@@ -58,7 +58,7 @@ def exudyn(_trials: Sequence[Trial], pieces: Pieces) -> list[Comparison]:
     """Exudyn's own number at 1 s: all displacements of the bars' first joints and Euler parameters."""
     pieces.begin("Exudyn's test at t = 1 s, rattle, h = 1 ms")
     start = bricard()
-    end = simulate(start, 1.0, EXUDYN_STEP, scheme="rattle").system
+    end = simulate(start, duration=1.0, step=EXUDYN_STEP, scheme="rattle").system
     half = math.sqrt(0.5)
     # Exudyn's bars have their own x axes along them, ours those of the cube: only the change is compared.
     frames = [(1, 0, 0, 0), (half, 0, 0, -half), (half, 0, -half, 0), (0, 0, 0, 1), (half, 0, 0, half)]

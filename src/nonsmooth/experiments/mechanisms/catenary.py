@@ -126,7 +126,7 @@ def hang(links: int, setup: Setup) -> Hanging:
         if frame.index == total:
             forces.append(np.linalg.norm(frame.reactions().force, axis=1))
 
-    run = simulate(system, setup.duration, step, observe=look)
+    run = simulate(system, duration=setup.duration, step=step, observe=look)
     statics = references.hanging_chain(links, length=LENGTH, span=SPAN, weight=WEIGHT)
     joint_error = float(run.steps["joint_error"].max())
     return Hanging(

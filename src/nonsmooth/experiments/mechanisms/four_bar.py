@@ -63,7 +63,7 @@ def with_forty_loops(trials: Sequence[Trial], pieces: Pieces) -> list[Comparison
     """The same, and forty loops beside the older table, which has them."""
     step = finest(trials).step
     pieces.begin(f"forty loops, rattle, h = {in_words(step)}")
-    system = simulate(n_four_bar(40), FORTY_TIME, step, scheme="rattle").system
+    system = simulate(n_four_bar(40), duration=FORTY_TIME, step=step, scheme="rattle").system
     name = f"of forty loops at t = {FORTY_TIME:g} s, rattle, h = {in_words(step)}"
     rows = [
         Comparison.with_paper(f"{part} {name}", value, float(ours), "m", "the table that goes with A02")

@@ -183,7 +183,7 @@ def run_trial(benchmark: Benchmark, scheme: str, step: float, plan: Plan) -> Tri
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ToleranceWarning)  # steps that miss the tolerance are counted below
         wall, cpu = time.perf_counter(), time.process_time()
-        run = simulate(system, plan.duration, step, scheme=scheme, observe=look)
+        run = simulate(system, duration=plan.duration, step=step, scheme=scheme, observe=look)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     clock, value, energy = plan.times, np.array(values), np.array(both)
     assert np.allclose(clock, times, rtol=1e-9, atol=0.0)
@@ -200,7 +200,7 @@ def run_trials(benchmark: Benchmark, plan: Plan, pieces: Pieces) -> list[Trial]:
     """Run all trials of a plan; kernels are compiled before the clock runs."""
     pieces.begin("compiling kernels, where that was not done before")
     for scheme in plan.schemes:
-        simulate(benchmark.build(), 2.0 * plan.steps[-1], plan.steps[-1], scheme=scheme)
+        simulate(benchmark.build(), duration=2.0 * plan.steps[-1], step=plan.steps[-1], scheme=scheme)
     trials = []
     for scheme, step in plan.trials:
         pieces.begin(f"{scheme}, h = {in_words(step)}, {plan.duration / step:.0f} steps")

@@ -102,7 +102,7 @@ def run_trial(scheme: str, steps: int, turns: int) -> Trial:
         torque = frame.reactions(minimum_norm=False).rows[DRIVER][0]  # motion alone determines it
         found.append((frame.position[slider, 0], frame.linear_velocity[slider, 0], float(torque)))
 
-    run = simulate(system, turns * TURN, step, scheme=scheme, observe=look)
+    run = simulate(system, duration=turns * TURN, step=step, scheme=scheme, observe=look)
     ours = dict(zip(QUANTITIES, np.array(found).T, strict=True))
     angle = START + SPEED * run.steps["time"]
     position, velocity, _ = references.slider_crank(angle, crank=CRANK, rod=ROD, speed=SPEED)

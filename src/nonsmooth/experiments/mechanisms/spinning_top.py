@@ -115,7 +115,7 @@ def precess(name: str, rate: float, duration: float, step: float) -> Precession:
     def look(frame: Frame) -> None:
         axes.append(measure(frame.system))
 
-    simulate(system, duration, step, scheme="rattle", observe=look)
+    simulate(system, duration=duration, step=step, scheme="rattle", observe=look)
     x, y, z = np.array(axes).T
     times = np.arange(len(axes), dtype=np.float64) * step
     return Precession(name, rate, times, np.unwrap(np.arctan2(x, -y)), np.arccos(z))

@@ -71,7 +71,7 @@ def test_set(trials: Sequence[Trial], pieces: Pieces) -> list[Comparison]:
     step = min(trial.step for trial in trials)
     duration = min(0.03, float(trials[0].time[-1]))
     pieces.begin(f"from the start of the test set, rattle, h = {in_words(step)}")
-    run = simulate(squeezer(crank=references.ANDREWS_START), duration, step, scheme="rattle")
+    run = simulate(squeezer(crank=references.ANDREWS_START), duration=duration, step=step, scheme="rattle")
     angle, rate = references.andrews(np.array([duration]))
     before, _ = references.andrews_angles(references.ANDREWS_START, 0.0)
     wanted, _ = references.andrews_angles(float(angle[0]), float(rate[0]))

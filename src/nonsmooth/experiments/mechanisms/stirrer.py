@@ -185,7 +185,7 @@ def stir(setup: Setup, method: Method, pieces: Pieces) -> History:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ToleranceWarning)  # steps that miss the tolerance are counted
         run = simulate(
-            system, setup.duration, setup.step, law=method.law, scheme=method.scheme,
+            system, duration=setup.duration, step=setup.step, law=method.law, scheme=method.scheme,
             tolerance=setup.tolerance, observe=look, progress=report,
         )  # fmt: skip
     cpu = time.process_time() - began

@@ -21,7 +21,7 @@ from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.base import Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.stepping.frame import Frame
-from nonsmooth.stepping.run import RunCertificate
+from nonsmooth.stepping.run_certificate import RunCertificate
 from nonsmooth.stepping.simulate import simulate
 
 PLANES = ("floor", "left", "right", "front", "back")
@@ -177,8 +177,8 @@ def compile_kernels(systems: Sequence[System]) -> None:
             with _misses_are_counted():
                 simulate(
                     system,
-                    0.01,
-                    0.01,
+                    duration=0.01,
+                    step=0.01,
                     law=method.law,
                     solver=method.solver,
                     tolerance=1e-6,
@@ -226,8 +226,9 @@ def run_method(
     began = time.process_time()
     with _misses_are_counted():
         run = simulate(
-            system, duration, step, law=method.law, solver=method.solver, tolerance=effort.tolerance,
-            max_iterations=effort.max_iterations, observe=observe, progress=report,
+            system, duration=duration, step=step, law=method.law, solver=method.solver,
+            tolerance=effort.tolerance, max_iterations=effort.max_iterations, observe=observe,
+            progress=report,
         )  # fmt: skip
     return History(
         method=method,

@@ -13,7 +13,7 @@ from nonsmooth._support.progress import Pieces
 from nonsmooth.experiments.shared.granular import Effort, History, Method, Snapshot, run_method
 from nonsmooth.experiments.shared.kept_work import keep, kept, kept_folder
 from nonsmooth.model.system import System
-from nonsmooth.stepping.run import RunCertificate
+from nonsmooth.stepping.run_certificate import RunCertificate
 
 KEPT = "kept/run_*.npz"
 """Pattern of the files."""

@@ -99,7 +99,7 @@ class Check:
 
 def run_history() -> EventRun:
     """Move the block through its load history."""
-    return simulate_events(BLOCK.system(), *BLOCK.start(), DURATION)
+    return simulate_events(BLOCK.system(), *BLOCK.start(), duration=DURATION)
 
 
 def found_switches(run: EventRun) -> dict[str, float]:
