@@ -180,6 +180,7 @@ class EulerStep:
         """Velocities (n, 6), impulses (c, 3) in the world frame and joint impulses after the solve.
 
         If a solver ran away, bodies fall freely in this step, and its status says so: the run is not lost.
+        Its impulses are zero then, and not NaN: so they acted.
         """
         impulses = np.zeros((len(frame), 3))
         if solution.velocity is None or not np.isfinite(solution.velocity).all():
