@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nonsmooth.errors import OptionError, ProblemError
-from nonsmooth.events import EventStatus, simulate_events, simulate_steps
+from nonsmooth.events import EventError, EventOptions, EventStatus, simulate_events, simulate_steps
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
 
 G = 9.81
@@ -363,6 +363,27 @@ def test_without_potential_there_is_no_energy_balance():
     )
     assert math.isnan(run.certificate.energy_error)
     assert "no potential" in str(run.certificate)
+
+
+def test_a_simulation_that_cannot_go_on_may_be_an_error():
+    run = simulate_events(ball(0.9), [1.0], [0.0], duration=20.0, max_events=5)
+    with pytest.raises(EventError, match=r"event limit at t = .*: max_events = 5 reached") as caught:
+        simulate_events(ball(0.9), [1.0], [0.0], duration=20.0, max_events=5, throw=True)
+    assert caught.value.run.final.t == run.final.t
+    assert simulate_events(ball(0.9), [1.0], [0.0], duration=0.1, throw=True).status is EventStatus.DONE
+
+    def stop(done, total, what):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulate_events(ball(0.9), [1.0], [0.0], duration=5.0, progress=stop, throw=True)
+
+
+def test_options_by_object_and_by_keyword_are_the_same():
+    options = EventOptions(impact="poisson", max_events=3)
+    given = simulate_events(ball(0.9), [1.0], [0.0], duration=20.0, options=options, max_events=5)
+    plain = simulate_events(ball(0.9), [1.0], [0.0], duration=20.0, impact="poisson", max_events=5)
+    assert given.times().tolist() == plain.times().tolist()
 
 
 def test_bad_options_and_questions_are_refused():

@@ -186,9 +186,8 @@ class Simulation:
         return hook
 
     def _advance(self) -> Frame:
-        if self._outdated:
-            self._stepper, self._outdated = self._stepper.again(), False
-        stepper, before, done = self._stepper, self._stepper.memory(), False
+        stepper = self._current()
+        before, done = stepper.memory(), False
         try:
             frame = stepper.advance()
             if self.throw and frame.status != "solved":
@@ -206,6 +205,12 @@ class Simulation:
         for hook in self._hooks:
             hook(frame)
         return frame
+
+    def _current(self) -> TimeStepper:
+        """The stepper of the bodies that there are now."""
+        if self._outdated:
+            self._stepper, self._outdated = self._stepper.again(), False
+        return self._stepper
 
     # ---- going back -----------------------------------------------------------------------------
 
@@ -280,13 +285,11 @@ class Simulation:
             raise OptionError(
                 f"the simulation is recorded in {self._recorder.path} already: close that first"
             )
-        if self._outdated:
-            self._stepper, self._outdated = self._stepper.again(), False
         if not isinstance(recording, Recording):
             recording = Recording(recording)
         step = self._stepper.step
         self._recorder = Recorder(
-            recording, self._stepper, self._log, self.options.settings(duration, step), resume=resume,
+            recording, self._current(), self._log, self.options.settings(duration, step), resume=resume,
             steps=None if duration is None else steps_to(duration, step),
         )  # fmt: skip
         return self._recorder
