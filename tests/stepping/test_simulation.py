@@ -15,7 +15,6 @@ import nonsmooth as ns
 from nonsmooth.errors import OptionError, ProblemError, WorldError
 from nonsmooth.events.options import EventOverrides
 from nonsmooth.model.shapes import Sphere
-from nonsmooth.stepping import State
 from nonsmooth.stepping.options import StepOverrides
 
 STEP = 0.01
@@ -187,7 +186,7 @@ def test_a_force_is_held_until_it_is_set_again() -> None:
     simulation.set_force("ball")
     simulation.step(100)
     assert simulation.system.linear_velocity[0] == pytest.approx((2.0, 0.5, 0))
-    assert system.forces(0.0).any() == False  # noqa: E712  (the system that was given knows nothing of it)
+    assert not system.forces(0.0).any()  # the system that was given knows nothing of it
 
 
 def test_a_copy_of_the_system_is_not_steered_with_it() -> None:
@@ -464,7 +463,3 @@ def test_swapped_times_are_refused() -> None:
     with pytest.raises(OptionError, match=message):
         ns.simulate(heap(), duration=0.001, step=1.0)
     assert ns.simulate(heap(), duration=0.0, step=0.01).steps.count == 0
-
-
-def test_states_have_a_name() -> None:
-    assert isinstance(ns.Simulation(heap(), step=STEP).state, State)

@@ -44,10 +44,10 @@ class Recorder:
         )  # fmt: skip
         self.resumed = memory is not None
         """Whether it goes on with an older recording."""
-        if memory is not None:
-            stepper.restore(dict(memory))
-            log.restore(np.asarray(memory["log"]))
         try:
+            if memory is not None:
+                stepper.restore(dict(memory))
+                log.restore(np.asarray(memory["log"]))
             self._save()  # a run that is killed before the next checkpoint goes on from here
         except BaseException as error:
             self._close(error)

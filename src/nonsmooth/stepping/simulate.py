@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
 from collections.abc import Callable
@@ -17,7 +16,8 @@ from nonsmooth.stepping.frame import Frame
 from nonsmooth.stepping.options import StepOptions, StepOverrides
 from nonsmooth.stepping.run import Run
 from nonsmooth.stepping.run_certificate import RunCertificate
-from nonsmooth.stepping.simulation import Simulation, check_step, steps_to
+from nonsmooth.stepping.simulation import Simulation
+from nonsmooth.stepping.step_count import step_count
 
 
 def simulate(
@@ -57,7 +57,7 @@ def simulate(
             lose the others, and `Run.certificate` tells how far off it was.
         **overrides: fields of `StepOptions`, in place of those of `options`.
     """
-    total = _step_count(duration, step)
+    total = step_count(duration, step)
     if resume and record is None:
         raise OptionError("resume needs a recording: name its file with record=")
     simulation = Simulation(system, step=step, options=options, throw=throw, **overrides)
@@ -99,15 +99,3 @@ def _warn(certificate: RunCertificate) -> None:
             ContactWarning,
             stacklevel=3,
         )
-
-
-def _step_count(duration: float, step: float) -> int:
-    check_step(step)
-    if not (math.isfinite(duration) and duration >= 0.0):
-        raise OptionError(f"duration is {duration} s: give a time that is not negative")
-    if 0.0 < duration < step * (1.0 - 1e-9):
-        raise OptionError(
-            f"step is {step:g} s, which is longer than the duration of {duration:g} s: give a shorter step, "
-            "or swap the two"
-        )
-    return steps_to(duration, step)

@@ -35,6 +35,7 @@ from nonsmooth.stepping.options import StepOptions, StepOverrides
 from nonsmooth.stepping.recorder import Recorder
 from nonsmooth.stepping.run_certificate import RunCertificate
 from nonsmooth.stepping.state import State
+from nonsmooth.stepping.step_count import check_step, steps_to
 from nonsmooth.stepping.step_log import StepLog
 from nonsmooth.stepping.time_stepping import TimeStepper
 
@@ -101,6 +102,11 @@ class Simulation:
         return self._stepper.time
 
     @property
+    def step_size(self) -> float:
+        """Time step h in s."""
+        return self._stepper.step
+
+    @property
     def index(self) -> int:
         """Steps done."""
         return self._stepper.index
@@ -131,7 +137,7 @@ class Simulation:
     @property
     def forces(self) -> Floats:
         """Contact forces (c, 3) in N, on body B, world frame: the mean over the last step."""
-        return self.impulses / self._stepper.step
+        return self.impulses / self.step_size
 
     @property
     def steps(self) -> StepLog:
@@ -382,17 +388,6 @@ class Simulation:
         number = removal.remove_body(self._system, body)
         self._stepper.renumber_shapes(number)
         self._outdated, self._frame = True, None
-
-
-def check_step(step: float) -> None:
-    """Raise unless a time step in s is positive and finite."""
-    if not (math.isfinite(step) and step > 0.0):
-        raise OptionError(f"step is {step} s: give a positive time step, for example 0.01")
-
-
-def steps_to(time: float, step: float) -> int:
-    """Number of steps of which the last one ends at a time or after it, both in s."""
-    return math.ceil(time / step - 1e-9)
 
 
 def _failure(frame: Frame) -> NonsmoothError:

@@ -18,7 +18,7 @@ from nonsmooth.collision.certificate import ContactChecker
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.detector import Detector
 from nonsmooth.collision.matching import match_impulses
-from nonsmooth.errors import OptionError, ProblemError, WorldError
+from nonsmooth.errors import ProblemError, WorldError
 from nonsmooth.model.system import System
 from nonsmooth.stepping.body_constants import body_constants, spin_radius
 from nonsmooth.stepping.contact_numbers import WRONG_CONTACTS, contact_numbers
@@ -30,6 +30,7 @@ from nonsmooth.stepping.mechanism import Mechanism
 from nonsmooth.stepping.options import StepOptions
 from nonsmooth.stepping.projection import Projection
 from nonsmooth.stepping.rattle import RattleStep
+from nonsmooth.stepping.step_count import check_step
 from nonsmooth.stepping.step_log import numbers_of
 from nonsmooth.stepping.step_problem import Motion
 from nonsmooth.stepping.step_result import Outcome
@@ -42,8 +43,7 @@ class TimeStepper:
     """Moves a system step by step; the system's state arrays are its own state."""
 
     def __init__(self, system: System, step: float, options: StepOptions | None = None) -> None:
-        if not (math.isfinite(step) and step > 0.0):
-            raise OptionError(f"step is {step} s: give a positive time step, for example 0.01")
+        check_step(step)
         if system.count == 0:
             raise ProblemError("the system has no bodies: add some, for example with add_sphere")
         self._asked = StepOptions() if options is None else options
