@@ -151,7 +151,7 @@ def test_wrong_states() -> None:
 
 def test_reset_begins_again() -> None:
     simulation = ns.Simulation(crowd(), step=STEP)
-    begun = simulation.state
+    begun, system = simulation.state, simulation.system
     simulation.step(50)
     first, draws = bits(simulation), simulation.random.random(3)
     simulation.set_motor("hinge", speed=-5.0)
@@ -159,6 +159,7 @@ def test_reset_begins_again() -> None:
     simulation.add(Sphere(0.1), mass=1.0, position=(0, 1, 0), name="ball")
     simulation.step(10)
     simulation.reset(seed=0)
+    assert simulation.system is system  # whoever holds it sees the same bodies
     assert (simulation.time, simulation.steps.count, simulation.system.count) == (0.0, 0, 3)
     assert np.array_equal(simulation.random.random(3), draws)
     simulation.step(50)

@@ -44,7 +44,8 @@ def simulate(
         step: time step h in s, no longer than the duration.
         options: how a step is done; the fields of `StepOptions` are keywords of this call as well, such as
             law="relaxed", solver=ns.solvers.Newton() or tolerance=1e-6.
-        record: a file name, or a `Recording` that says what to keep and when.
+        record: a file name, or a `Recording` that says what to keep and when. An older file of that name is
+            an error, unless the run goes on with it or the recording says overwrite=True.
         resume: go on from the last checkpoint of the recording, with the same bits as if the run had never
             been cut off; from the beginning if there is no recording yet. One that has more steps than asked
             for, or steps and no checkpoint, is refused.

@@ -258,6 +258,8 @@ class Simulation:
     def reset(self, state: State | None = None, seed: int | None = None) -> None:
         """Begin again: bodies, joints, motors and forces as they were given, no steps, no controls.
 
+        Functions that observe stay.
+
         Args:
             state: to begin with; that of the system that was given if None.
             seed: of `random`, which goes on if None.
@@ -282,7 +284,8 @@ class Simulation:
         """Record all steps from now on in a file, which is closed at the end of the `with` block.
 
         Args:
-            recording: a file name, or a `Recording` that says what to keep and when.
+            recording: a file name, or a `Recording` that says what to keep and when; an older file is an
+                error, unless the recording says overwrite=True.
             resume: go on from the last checkpoint of the recording, which was begun from the state that the
                 simulation is in now. Controls are not in the file: give them again.
             duration: time in s that the recording is to reach; an older one that is longer is refused.
