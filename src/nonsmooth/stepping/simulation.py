@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Unpack
 
 import numpy as np
@@ -192,20 +193,20 @@ class Simulation:
         return hook
 
     def _advance(self) -> Frame:
-        stepper = self._current()
-        before, done = stepper.memory(), False
+        stepper, recorder, done = self._current(), self._recorder, self._log.count
+        recorder = None if recorder is None or recorder.closed else recorder
+        before = stepper.memory()
         try:
             frame = stepper.advance()
             if self.throw and frame.status != "solved":
                 raise _failure(frame)
-            with uninterrupted():
-                done = True
-                self._log.add(frame)
+            with nullcontext() if recorder is None else uninterrupted():
+                self._log.add(frame)  # from here on the step counts
                 self._frame = frame
-                if self._recorder is not None and not self._recorder.closed:
-                    self._recorder.take(frame)
+                if recorder is not None:
+                    recorder.take(frame)
         except BaseException:
-            if not done:
+            if self._log.count == done:
                 stepper.restore(before)
             raise
         for hook in self._hooks:
