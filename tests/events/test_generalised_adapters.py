@@ -280,7 +280,7 @@ def test_a_ball_rolls_at_the_right_moment() -> None:
         name="ball",
     )
     scene = generalised(system)
-    run = simulate_events(scene.system, scene.q, scene.u, 0.5)
+    run = simulate_events(scene.system, scene.q, scene.u, duration=0.5)
     assert run.status == "done", run.message
     (rolls,) = run.times()
     assert rolls == pytest.approx(2.0 * speed / (7.0 * friction * G), abs=1e-9)
@@ -304,7 +304,7 @@ def test_a_ball_on_a_turntable_goes_in_circles() -> None:
         material="rough", name="ball",
     )  # fmt: skip
     scene = generalised(system)
-    run = simulate_events(scene.system, scene.q, scene.u, 1.5)
+    run = simulate_events(scene.system, scene.q, scene.u, duration=1.5)
     assert run.status == "done", run.message
     assert len(run.events) == 0
     rate = 2.0 / 7.0 * spin
@@ -324,7 +324,7 @@ def test_a_smooth_ball_leaves_a_ball_where_the_textbook_says() -> None:
     position = 1.25 * np.array([np.sin(start) * 0.6, np.sin(start) * 0.8, np.cos(start)])
     system.add_sphere(0.25, mass=2.0, position=position, name="ball")
     scene = generalised(system)
-    run = simulate_events(scene.system, scene.q, scene.u, 1.0, max_step=0.05)
+    run = simulate_events(scene.system, scene.q, scene.u, duration=1.0, max_step=0.05)
     assert run.status == "done", run.message
     (leaves,) = run.times("opening")
     height = scene.position("ball", run.sample(leaves).q)[0, 2] / 1.25
@@ -341,7 +341,7 @@ def test_a_cube_stops_after_the_way_that_coulomb_says(drop: float) -> None:
         material="rough", name="cube",
     )  # fmt: skip
     scene = generalised(system)
-    run = simulate_events(scene.system, scene.q, scene.u, 0.5)
+    run = simulate_events(scene.system, scene.q, scene.u, duration=0.5)
     assert run.status == "done", run.message
     fall = np.sqrt(2.0 * drop / G)
     left = speed - friction * G * fall
@@ -488,7 +488,7 @@ def test_a_pendulum_that_hits_its_stop_keeps_the_balance(pin: Any) -> None:
     part = 0.5
     system = robot_system(model, limits=True, limit_restitution=part)
     assert [contact.name for contact in system.contacts] == ["elbow lower", "elbow upper"]
-    run = simulate_events(system, [0.9, 0.5], [0.0, 0.0], 1.0)
+    run = simulate_events(system, [0.9, 0.5], [0.0, 0.0], duration=1.0)
     assert run.status == "done", run.message
     first = run.events[0]
     assert first.kind == "impact"
@@ -510,7 +510,7 @@ def test_a_ball_of_pinocchio_rolls_at_the_right_moment(pin: Any) -> None:
     model.addJointFrame(joint)
     system = robot_system(model, [RobotPoint("ball", radius=0.1, friction=0.3, offset=-0.1)])
     v = np.array([1.2, 1.6, 0.0, 0.0, 0.0, 0.0])
-    run = simulate_events(system, pin.neutral(model), v, 0.5)
+    run = simulate_events(system, pin.neutral(model), v, duration=0.5)
     assert run.status == "done", run.message
     np.testing.assert_allclose(run.times("stick"), 2.0 * 2.0 / (7.0 * 0.3 * G), atol=1e-9)
 
