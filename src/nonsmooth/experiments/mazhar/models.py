@@ -135,19 +135,11 @@ class EOM(Model):
 
 
 @dataclass(frozen=True)
-class EOMRelaxed(Model):
+class EOMRelaxed(EOM):
     """Eq. 2 with the relaxation term, as one mixed complementarity problem."""
 
     label: ClassVar[str] = "EOM-Relaxed"
     law: ClassVar[str] = "relaxed"
-
-    backend: str = "semismooth-newton"
-    """"semismooth-newton", or "path" as in the report."""
-
-    @property
-    def solver(self) -> Solver:
-        """The complementarity solver."""
-        return EquationsOfMotion(backend=self.backend)
 
 
 MODELS: tuple[type[Model], ...] = (Primal, PrimalRelaxed, Dual, DualRelaxed, EOM, EOMRelaxed)
