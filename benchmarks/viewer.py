@@ -46,7 +46,7 @@ def record(folder: Path, spheres: int) -> Path:
     path = folder / "filling.h5"
     system = filling(spheres)
     system.linear_velocity[:spheres, 2] = -2.0  # colours and places change in every frame
-    simulate(system, STEPS * 0.005, 0.005, record=str(path))
+    simulate(system, duration=STEPS * 0.005, step=0.005, record=str(path))
     return path
 
 

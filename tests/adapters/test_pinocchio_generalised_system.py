@@ -149,7 +149,7 @@ def test_a_pendulum_that_hits_its_stop_keeps_the_balance(pin: Any) -> None:
     part = 0.5
     system = generalised_system(model, limits=True, limit_restitution=part)
     assert [contact.name for contact in system.contacts] == ["elbow lower", "elbow upper"]
-    run = simulate_events(system, [0.9, 0.5], [0.0, 0.0], 1.0)
+    run = simulate_events(system, [0.9, 0.5], [0.0, 0.0], duration=1.0)
     assert run.status == "done", run.message
     first = run.events[0]
     assert first.kind == "impact"
@@ -171,7 +171,7 @@ def test_a_ball_of_pinocchio_rolls_at_the_right_moment(pin: Any) -> None:
     model.addJointFrame(joint)
     system = generalised_system(model, [RobotPoint("ball", radius=0.1, friction=0.3, offset=-0.1)])
     v = np.array([1.2, 1.6, 0.0, 0.0, 0.0, 0.0])
-    run = simulate_events(system, pin.neutral(model), v, 0.5)
+    run = simulate_events(system, pin.neutral(model), v, duration=0.5)
     assert run.status == "done", run.message
     np.testing.assert_allclose(run.times("stick"), 2.0 * 2.0 / (7.0 * 0.3 * G), atol=1e-9)
 

@@ -278,7 +278,7 @@ def test_a_ball_rolls_at_the_right_moment() -> None:
         name="ball",
     )
     scene = generalised(system)
-    run = simulate_events(scene.system, scene.q, scene.u, 0.5)
+    run = simulate_events(scene.system, scene.q, scene.u, duration=0.5)
     assert run.status == "done", run.message
     (rolls,) = run.times()
     assert rolls == pytest.approx(2.0 * speed / (7.0 * friction * G), abs=1e-9)
@@ -302,7 +302,7 @@ def test_a_ball_on_a_turntable_goes_in_circles() -> None:
         material="rough", name="ball",
     )  # fmt: skip
     scene = generalised(system)
-    run = simulate_events(scene.system, scene.q, scene.u, 1.5)
+    run = simulate_events(scene.system, scene.q, scene.u, duration=1.5)
     assert run.status == "done", run.message
     assert len(run.events) == 0
     rate = 2.0 / 7.0 * spin
@@ -322,7 +322,7 @@ def test_a_smooth_ball_leaves_a_ball_where_the_textbook_says() -> None:
     position = 1.25 * np.array([np.sin(start) * 0.6, np.sin(start) * 0.8, np.cos(start)])
     system.add_sphere(0.25, mass=2.0, position=position, name="ball")
     scene = generalised(system)
-    run = simulate_events(scene.system, scene.q, scene.u, 1.0, max_step=0.05)
+    run = simulate_events(scene.system, scene.q, scene.u, duration=1.0, max_step=0.05)
     assert run.status == "done", run.message
     (leaves,) = run.times("opening")
     height = scene.position("ball", run.sample(leaves).q)[0, 2] / 1.25
@@ -339,7 +339,7 @@ def test_a_cube_stops_after_the_way_that_coulomb_says(drop: float) -> None:
         material="rough", name="cube",
     )  # fmt: skip
     scene = generalised(system)
-    run = simulate_events(scene.system, scene.q, scene.u, 0.5)
+    run = simulate_events(scene.system, scene.q, scene.u, duration=0.5)
     assert run.status == "done", run.message
     fall = np.sqrt(2.0 * drop / G)
     left = speed - friction * G * fall

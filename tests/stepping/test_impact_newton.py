@@ -167,7 +167,7 @@ def test_bouncing_box_leaves_no_impact_unfinished(law: str, monkeypatch: pytest.
             (0.4, 0.3, 0.1), mass=1.0, position=(0, 0, 0.4), velocity=(*drift, -1.0), angular_velocity=spin,
             material="m",
         )  # fmt: skip
-        run = ns.simulate(system, 1.0, 0.004)
+        run = ns.simulate(system, duration=1.0, step=0.004)
         assert run.certificate.impacts > 10
         assert run.certificate.unfinished_impacts == 0
         assert run.steps["impact_work"].max() <= 1e-14

@@ -5,7 +5,7 @@ from nonsmooth.events.enumeration import Mode, ModeSolution, all_solutions
 from nonsmooth.events.from_system import FreeBodies, generalised
 from nonsmooth.events.moreau import SteppedRun, simulate_steps
 from nonsmooth.events.options import EventOptions
-from nonsmooth.events.run import Energies, Event, EventCertificate, EventKind, EventRun, Samples
+from nonsmooth.events.run import Energies, Event, EventCertificate, EventError, EventKind, EventRun, Samples
 from nonsmooth.events.simulate import simulate_events
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Energies",
     "Event",
     "EventCertificate",
+    "EventError",
     "EventKind",
     "EventOptions",
     "EventRun",

@@ -37,7 +37,7 @@ class SteppedRun:
 
 
 def simulate_steps(
-    system: GeneralisedSystem, q: ArrayLike, u: ArrayLike, duration: float, step: float, *, time: float = 0.0
+    system: GeneralisedSystem, q: ArrayLike, u: ArrayLike, *, duration: float, step: float, time: float = 0.0
 ) -> SteppedRun:
     """Simulate a system by Moreau's midpoint scheme.
 
