@@ -21,7 +21,7 @@ import numpy as np
 import nonsmooth as ns
 from _bench import machine
 from nonsmooth.model import quaternions
-from nonsmooth.stepping import impact_newton, impacts
+from nonsmooth.stepping.schemes import impact_newton, impacts
 
 
 @dataclass

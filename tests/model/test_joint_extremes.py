@@ -11,7 +11,7 @@ import nonsmooth as ns
 from nonsmooth import joints
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import quaternions
-from nonsmooth.stepping import projection
+from nonsmooth.stepping.schemes import projection
 
 SCHEMES = ("stabilised", "projected", "rattle")
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import nonsmooth as ns
 from helpers.random_bodies import cross_matrix, random_rotation
-from nonsmooth.stepping import impact_newton
 from nonsmooth.stepping.kernels import impacts as kernels
+from nonsmooth.stepping.schemes import impact_newton
 
 CLOSE = 1e-9  # part of the island's speeds (and of impulses that give such speeds) by which a law may miss
 SEEDS = st.integers(0, 2**32 - 1)

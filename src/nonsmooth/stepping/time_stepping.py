@@ -20,21 +20,21 @@ from nonsmooth.collision.detector import Detector
 from nonsmooth.collision.matching import match_impulses
 from nonsmooth.errors import ProblemError, WorldError
 from nonsmooth.model.system import System
-from nonsmooth.stepping.body_constants import body_constants, spin_radius
 from nonsmooth.stepping.contact_numbers import WRONG_CONTACTS, contact_numbers
-from nonsmooth.stepping.euler import EulerStep
 from nonsmooth.stepping.frame import Frame, Timings
 from nonsmooth.stepping.kernels import motion as motion_kernels
 from nonsmooth.stepping.kernels import step as kernels
-from nonsmooth.stepping.mechanism import Mechanism
 from nonsmooth.stepping.options import StepOptions
-from nonsmooth.stepping.projection import Projection
-from nonsmooth.stepping.rattle import RattleStep
+from nonsmooth.stepping.schemes.body_constants import body_constants, spin_radius
+from nonsmooth.stepping.schemes.euler import EulerStep
+from nonsmooth.stepping.schemes.mechanism import Mechanism
+from nonsmooth.stepping.schemes.projection import Projection
+from nonsmooth.stepping.schemes.rattle import RattleStep
+from nonsmooth.stepping.schemes.step_problem import Motion
+from nonsmooth.stepping.schemes.step_result import Outcome
+from nonsmooth.stepping.schemes.turning_planes import TurningPlanes
 from nonsmooth.stepping.step_count import check_step
 from nonsmooth.stepping.step_log import numbers_of
-from nonsmooth.stepping.step_problem import Motion
-from nonsmooth.stepping.step_result import Outcome
-from nonsmooth.stepping.turning_planes import TurningPlanes
 
 _LATE = 1e-3
 """Overlap, as a part of the margin, from which on a contact that was not known counts as found too late."""

@@ -26,14 +26,14 @@ from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.model.system import System
 from nonsmooth.solvers.kernels.local import invert_blocks
-from nonsmooth.stepping import impact_newton
 from nonsmooth.stepping.kernels import impacts as kernels
 from nonsmooth.stepping.kernels import motion as motion_kernels
 from nonsmooth.stepping.kernels import step as step_kernels
 from nonsmooth.stepping.kernels.motion import Bodies, State
-from nonsmooth.stepping.mechanism import Mechanism, RowState
 from nonsmooth.stepping.options import ChosenOptions
-from nonsmooth.stepping.step_problem import Motion, contact_rows
+from nonsmooth.stepping.schemes import impact_newton
+from nonsmooth.stepping.schemes.mechanism import Mechanism, RowState
+from nonsmooth.stepping.schemes.step_problem import Motion, contact_rows
 
 Mask = NDArray[np.bool_]
 
