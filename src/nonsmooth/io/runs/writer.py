@@ -294,7 +294,7 @@ class Writer:
             if done:
                 raise OptionError(
                     f"{self._path} has {done} steps and no checkpoint to go on from: put {path} back, or "
-                    "replace the recording (overwrite=True; --fresh on the command line)"
+                    "replace the recording (overwrite=True)"
                 )
             return None  # killed before its first checkpoint
         checkpoint = read_checkpoint(path)
@@ -305,7 +305,7 @@ class Writer:
         if found != self._fingerprint:
             raise OptionError(
                 f"{path} belongs to another system or records other frames and fields: resume with what the "
-                "run began with, or replace it (overwrite=True; --fresh on the command line)"
+                "run began with, or replace it (overwrite=True)"
             )
 
     def _create(
@@ -470,5 +470,5 @@ def _check_settings(path: FilePath, was: dict[str, Any], now: dict[str, Any]) ->
         if name not in _MAY_CHANGE and was.get(name) != now.get(name):
             raise OptionError(
                 f"{path} was recorded with {name} = {was.get(name)!r}, and now it is {now.get(name)!r}: "
-                "resume with the same, or replace the recording (overwrite=True; --fresh on the command line)"
+                "resume with the same, or replace the recording (overwrite=True)"
             )
