@@ -122,6 +122,14 @@ class Solver(solvers.Solver[ContactProblem, Goal, Iteration]):
         if problem.joint_rows and not self.takes_joints:
             raise UnsupportedError(f"{self.name} cannot take joint rows: use gauss-seidel, newton or apgd")
 
+    def check_size(self, problem: ContactProblem, max_blocks: int) -> None:
+        """Raise `UnsupportedError` if the matrix that the method factorises would be too large."""
+        if problem.layout.blocks > max_blocks:
+            raise UnsupportedError(
+                f"{self.name} would factorise {problem.layout.blocks} blocks (max_blocks={max_blocks}): "
+                "use gauss-seidel, or raise max_blocks; each factorisation then takes longer"
+            )
+
     def _cure(self, problem: ContactProblem) -> str:
         if problem.law.name == "pyramid":
             return "use apgd, sor-prox or lemke, or problem.with_law('coulomb')"
