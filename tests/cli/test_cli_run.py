@@ -123,7 +123,7 @@ def test_values_of_a_scene_are_typed_by_its_parameters() -> None:
 def test_a_run_of_no_time() -> None:
     result = run("run", "ball.toml", "--duration", "0")
     assert result.exit_code == 0
-    assert "No step was done." in result.stdout
+    assert "The run has no steps." in result.stdout
     assert answer("ball.toml", "--duration", "0")["end"] is None
 
 
@@ -384,7 +384,7 @@ def test_joints_that_come_apart_are_told_and_exit_code_2() -> None:
     words = ("run", "chain", "--set", "links=40", "--duration", "1")
     result = run(*words, "--scheme", "stabilised", "--step", "0.02", "--record", "c.h5")
     assert result.exit_code == 2
-    told = r"Joints came apart by \S+ m or rad: choose a shorter --step or another --scheme"
+    told = r"Joints opened by \S+ m or rad: choose a shorter --step or another --scheme"
     assert re.search(told, result.stdout), result.stdout
     assert "Certified" not in result.stdout
     assert re.search(told, run("inspect", "c.h5").stdout)
