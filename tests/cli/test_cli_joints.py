@@ -181,7 +181,7 @@ def test_joint_rows_are_in_the_problems() -> None:
 def test_problems_of_the_projected_scheme_say_so() -> None:
     run("record-problems", "cart.toml", "--every", "5", "--scheme", "projected", "--limit", "1")
     stored = read_fclib(next(Path("problems").glob("*.hdf5")))
-    assert "put right after the step" in stored.info.description
+    assert "corrected after the step" in stored.info.description
 
 
 def test_what_was_not_solved_is_a_guess_with_joint_impulses() -> None:

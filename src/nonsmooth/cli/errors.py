@@ -67,7 +67,7 @@ class Commands(TyperGroup):
         """Find the named command."""
         found = self.get_command(ctx, args[0])
         if found is None:
-            raise OptionError(f"unknown command {args[0]!r}: {advice(args[0], self.list_commands(ctx))}")
+            raise OptionError(f"there is no command {args[0]!r}: {advice(args[0], self.list_commands(ctx))}")
         self.flags = tuple(name for param in found.params for name in param.opts)
         return super().resolve_command(ctx, args)
 

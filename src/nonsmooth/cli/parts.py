@@ -133,7 +133,7 @@ def compile_notice() -> Iterator[None]:
 def check_folder(folder: Path) -> None:
     """Reject an --output that is a file and must be a folder."""
     if folder.exists() and not folder.is_dir():
-        raise OptionError(f"--output {folder} is a file: give a folder")
+        raise OptionError(f"--output {folder} is a file: name a folder")
 
 
 def check_picture(flag: str, path: Path | None) -> None:
@@ -151,6 +151,6 @@ def check_target(path: Path | None) -> None:
         return
     folder = path.absolute().parent
     if not folder.is_dir():
-        raise OptionError(f"cannot write {path}: the folder {path.parent} does not exist")
+        raise OptionError(f"cannot write {path}: there is no folder {path.parent}")
     if not os.access(path if path.exists() else folder, os.W_OK):
         raise OptionError(f"cannot write {path}: permission denied; choose another folder")
