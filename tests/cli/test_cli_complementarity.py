@@ -52,7 +52,7 @@ def test_a_limit_is_exit_code_two() -> None:
         (("joseph",), "did you mean josephy?"),
         (("josephy", "--start", "nowhere"), "josephy has no start 'nowhere'"),
         (("josephy", "--solver", "path"), "there is no solver 'path'"),
-        (("josephy", "--solver", "lemke"), "lemke solves linear problems"),
+        (("josephy", "--solver", "lemke"), "lemke supports linear problems"),
     ],
 )
 def test_mistakes_are_one_sentence(words: tuple[str, ...], sentence: str) -> None:

@@ -61,7 +61,7 @@ def test_every_format_gives_the_problem_back(name: str, form: str) -> None:
         assert "Left out" in result.stdout
         assert "the solution" in result.stdout
     else:
-        np.testing.assert_array_equal(read_start("x.file"), first.initial)
+        np.testing.assert_array_equal(read_start("x.file"), first.start)
         assert facts("x.file")["solution_residual"] == pytest.approx(
             facts(name)["solution_residual"], abs=1e-9
         )

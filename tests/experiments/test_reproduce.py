@@ -529,7 +529,7 @@ def test_report_sets_theirs_beside_ours(tmp_path: Path, two: Callable[..., Resul
     result = two(tmp_path, "--quick")
     assert result.exit_code == 0
     assert "in kind only 2" in " ".join(result.stdout.split())
-    assert f"The report is {tmp_path / 'report.html'}" in result.stdout.replace("\n", "")
+    assert f"Report written to {tmp_path / 'report.html'}" in result.stdout.replace("\n", "")
     report = Page(tmp_path)
     assert report.verdicts() == {
         "Fig. 1": "sketch",

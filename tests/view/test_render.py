@@ -708,8 +708,8 @@ def test_pictures_may_be_jpeg_and_the_help_says_so(ball, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "name what to draw"),
-        (["-o", "a.png", "--film", "a.gif"], "name what to draw"),
+        ([], "no output given"),
+        (["-o", "a.png", "--film", "a.gif"], "no output given"),
         (["-o", "a.png", "--time", "9"], "time 9 s is not in"),
         (["-o", "a.png", "--colour", "sped"], "did you mean speed?"),
         (["-o", "a.png", "--size", "big"], "--size big is no size"),
