@@ -409,7 +409,7 @@ REFUSED_JOINTS: list[tuple[Callable[[], joints.Joint], str]] = [
      r"named 'pin' already: choose another"),
     (lambda: Revolute("arm", "rod", point=(0, 0, 0), axis=Z, name=""), r"the name of a joint is ''"),
     (lambda: joints.PointOnLine("arm", "rod", point=(0, 0, 0), axis=Z, axis_b=Z),
-     r"belongs to body a: leave out"),
+     r"belongs to body a: omit"),
     (lambda: joints.Universal("arm", "rod", **HERE), r"'bad' needs two axes.*give axis= and second_axis="),
     (lambda: joints.Universal("arm", "rod", second_axis=(0, 0.6, 0.8), **HERE),
      r"axes of joint 'bad' are 36.8699°"),
@@ -430,8 +430,8 @@ REFUSED_JOINTS: list[tuple[Callable[[], joints.Joint], str]] = [
     (lambda: joints.Gear("arm", "rod", radii=(0.1, 0.1), **HERE),
      r"has two centres: give anchor_a= and anchor_b="),
     (lambda: joints.Coupling("arm", "rod", axis=Z, ratio=0.0), r"ratio of joint 4 is zero"),
-    (lambda: joints.Coupling("arm", None, axis=Z, ratio=1.0), r"couples the turns of two bodies: give both"),
-    (lambda: joints.Coupling("arm", "rod", ratio=1.0, **HERE), r"has no point of action: leave out point"),
+    (lambda: joints.Coupling("arm", None, axis=Z, ratio=1.0), r"couples two bodies: give both"),
+    (lambda: joints.Coupling("arm", "rod", ratio=1.0, **HERE), r"has no point of action: omit point"),
     (lambda: "revolute", r"joint is 'revolute': give a joint such as Revolute"),
 ]  # fmt: skip
 

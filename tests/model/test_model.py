@@ -701,7 +701,7 @@ def test_bad_answers_of_user_functions_are_refused(add, cause):
     ("options", "cause"),
     [
         ({}, "give force, torque or both"),
-        ({"torque": (0, 0, 1), "point": (0, 0, 1)}, "leave out point"),
+        ({"torque": (0, 0, 1), "point": (0, 0, 1)}, "omit point"),
         ({"force": (1, 0)}, "three numbers, or a function of time"),
         ({"force": (1, 0, 0), "point": (0, np.inf, 0)}, "finite"),
     ],

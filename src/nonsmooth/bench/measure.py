@@ -163,7 +163,7 @@ def measure(contender: Contender, entry: Entry, settings: Settings, folder: Path
     """Run a contender on a problem in fresh processes, and judge its answer.
 
     A solver that stops before the measure is met is run again with a tighter tolerance, as often as the
-    settings allow. The row is that of the last attempt, or of the one before if the last was worse in another way.
+    settings allow. The row is that of the last attempt, or of the one before if the last was worse.
 
     Args:
         contender: the solver.
