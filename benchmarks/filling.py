@@ -65,13 +65,11 @@ def fill(
 ) -> Measured:
     """Fill a container and add up what it cost."""
     warm = filling(60)
-    stepper = TimeStepper(warm, STEP, StepOptions.of(warm, STEP, solver=solver, law=law, tolerance=tolerance))
+    stepper = TimeStepper(warm, STEP, StepOptions(solver=solver, law=law, tolerance=tolerance))
     for _ in range(60):  # kernels are compiled here
         stepper.advance()
     system = filling(spheres, width=width)
-    stepper = TimeStepper(
-        system, STEP, StepOptions.of(system, STEP, solver=solver, law=law, tolerance=tolerance)
-    )
+    stepper = TimeStepper(system, STEP, StepOptions(solver=solver, law=law, tolerance=tolerance))
     total = round(duration / STEP)
     iterations = contacts = failed = late = 0
     penetration, errors = 0.0, []

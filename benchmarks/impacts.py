@@ -21,7 +21,7 @@ import numpy as np
 import nonsmooth as ns
 from _bench import machine
 from nonsmooth.model import quaternions
-from nonsmooth.stepping import impact_newton, impacts
+from nonsmooth.stepping.schemes import impact_newton, impacts
 
 
 @dataclass
@@ -114,7 +114,7 @@ def main() -> None:
         done = unfinished = 0
         with watched() as count:
             for seed in range(given.seed, given.seed + given.scenes):
-                certificate = ns.simulate(scene(seed, law), 1.0, 0.004).certificate
+                certificate = ns.simulate(scene(seed, law), duration=1.0, step=0.004).certificate
                 done += certificate.impacts
                 unfinished += certificate.unfinished_impacts
         each = f"{1e3 * count.seconds / count.left:.2f}" if count.left else "-"

@@ -45,7 +45,7 @@ class Cost:
 
 def measure(system: System, step: float, scheme: str) -> Cost:
     """Median cost of a step; the first two are not counted, since they compile and find structures."""
-    stepper = TimeStepper(system.copy(), step, StepOptions.of(system, step, scheme=scheme))
+    stepper = TimeStepper(system.copy(), step, StepOptions(scheme=scheme))
     for _ in range(2):
         stepper.advance()
     stepper.timings.seconds.clear()

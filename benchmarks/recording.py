@@ -90,7 +90,7 @@ def main() -> None:
         for name, scene in SCENES.items():
             path = Path(folder) / f"{name}.h5"
             recording = Recording(path, compression=False, checkpoint_seconds=None)
-            simulate(scene(asked.bodies), 0.01 * asked.steps, 0.01, record=recording)
+            simulate(scene(asked.bodies), duration=0.01 * asked.steps, step=0.01, record=recording)
             print(f"\n{asked.bodies} {name}, {asked.steps} steps")
             print(f"{'':24}{'MB':>8}{'size':>8}{'CPU ms/step':>14}")
             with h5py.File(path, "r") as source:

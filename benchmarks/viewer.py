@@ -20,7 +20,7 @@ from playwright.sync_api import sync_playwright
 
 from nonsmooth.scenes.filling import filling
 from nonsmooth.stepping import simulate
-from nonsmooth.view.web.stage import Moment
+from nonsmooth.view.drawing.snapshot import Snapshot
 from nonsmooth.view.web.viewer import RecordingView
 
 STEPS = 40
@@ -46,7 +46,7 @@ def record(folder: Path, spheres: int) -> Path:
     path = folder / "filling.h5"
     system = filling(spheres)
     system.linear_velocity[:spheres, 2] = -2.0  # colours and places change in every frame
-    simulate(system, STEPS * 0.005, 0.005, record=str(path))
+    simulate(system, duration=STEPS * 0.005, step=0.005, record=str(path))
     return path
 
 
@@ -58,7 +58,7 @@ def server_time(path: Path) -> float:
         took = []
         for number in range(STEPS):
             start = time.perf_counter()
-            view.page.scene.show(Moment.of_recording(view._trajectory, number), view.page.panel.look)
+            view.page.scene.show(Snapshot.of_recording(view._trajectory, number), view.page.panel.choice)
             took.append(time.perf_counter() - start)
     return sorted(took)[STEPS // 2]
 

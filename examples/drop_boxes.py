@@ -20,7 +20,7 @@ cubes = [
 ]
 
 force = ns.Sensor(lambda frame: frame.force_on("floor"))
-run = ns.simulate(system, 1.0, STEP, observe=force)
+run = ns.simulate(system, duration=1.0, step=STEP, observe=force)
 print(run)
 assert run.certificate.failed == 0
 

@@ -14,8 +14,8 @@ folder = Path(tempfile.mkdtemp())
 path = folder / "filling.h5"
 
 # The first half, and then the whole from where the first half ended.
-ns.simulate(system, 0.5 * DURATION, STEP, record=path)
-run = ns.simulate(system, DURATION, STEP, record=path, resume=True)
+ns.simulate(system, duration=0.5 * DURATION, step=STEP, record=path)
+run = ns.simulate(system, duration=DURATION, step=STEP, record=path, resume=True)
 print(run)
 assert run.certificate.failed == 0
 assert run.certificate.largest_penetration < 1e-4  # m, of spheres of 1 m

@@ -25,7 +25,7 @@ def look(frame: ns.stepping.Frame) -> None:
         reactions.append(frame.reactions())
 
 
-run = ns.simulate(system, 1.0, STEP, scheme="rattle", observe=look)
+run = ns.simulate(system, duration=1.0, step=STEP, scheme="rattle", observe=look)
 print(run)
 print(f"largest error of the joints {run.steps['joint_error'].max():.1e} m or rad")
 assert run.certificate.failed == 0
@@ -45,4 +45,4 @@ apart = system.copy()
 apart.position[apart.index("rocker")] += (0.05, 0.03, 0.0)
 closed = ns.assemble(apart)
 print(f"assembled: the rocker went {np.linalg.norm(closed.position[2] - apart.position[2]):.3f} m")
-assert ns.simulate(closed, STEP, STEP).steps["joint_error"].max() < 1e-5
+assert ns.simulate(closed, duration=STEP, step=STEP).steps["joint_error"].max() < 1e-5

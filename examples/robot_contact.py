@@ -9,7 +9,8 @@
 import numpy as np
 
 import nonsmooth as ns
-from nonsmooth.problem import RobotContact
+from nonsmooth.adapters import RobotContact
+from nonsmooth.adapters.pinocchio import contact_problem
 
 try:
     import pinocchio as pin
@@ -41,7 +42,7 @@ for _ in range(1000):
     height = (data.oMi[joint] * end).translation[2]
     torque = np.concatenate([[0.0], 400.0 * (pose - q)[1:] - 10.0 * v[1:]])  # hip and knee hold the pose
     contact = RobotContact("foot", normal=(0, 0, 1), friction=0.6, gap=height)
-    problem = ns.ContactProblem.from_pinocchio(model, data, [contact], velocity=v, torque=torque, step=STEP)
+    problem = contact_problem(model, data, [contact], velocity=v, torque=torque, step=STEP)
     solution = ns.solve(problem, tolerance=1e-10)
     v = solution.velocity
     q = pin.integrate(model, q, STEP * v)

@@ -20,7 +20,7 @@ def look(frame: ns.stepping.Frame) -> None:
     speed.append(-frame.angular_velocity[crank, 1])
 
 
-run = ns.simulate(system, DURATION, STEP, tolerance=1e-3, scheme="projected", observe=look)
+run = ns.simulate(system, duration=DURATION, step=STEP, tolerance=1e-3, scheme="projected", observe=look)
 print(run)
 assert run.certificate.failed == 0
 assert run.steps["joint_error"].max() < 1e-10  # m or rad

@@ -49,7 +49,7 @@ def run_recorded(example: Path, folder: Path) -> Path:
 
     def recording(system: Any, duration: float, step: float, **options: Any) -> Any:
         options["record"] = options.get("record") or folder / "run.h5"
-        result = simulate(system, duration, step, **options)
+        result = simulate(system, duration=duration, step=step, **options)
         copies[duration] = Path(shutil.copy(options["record"], folder / f"copy{len(copies)}.h5"))
         return result
 

@@ -27,7 +27,7 @@ def main() -> None:
     """Record the run, open its page as a user does, and take its picture."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = Path(folder) / "filling.h5"
-        simulate(filling(SPHERES), 2.0, 0.005, record=str(path))
+        simulate(filling(SPHERES), duration=2.0, step=0.005, record=str(path))
         program = shutil.which("chromium") or shutil.which("google-chrome")
         flags = ["--no-sandbox", "--ignore-gpu-blocklist", "--enable-unsafe-swiftshader"]
         browser = playwright.chromium.launch(executable_path=program, args=flags)

@@ -71,13 +71,13 @@ def hashes(name: str) -> list[str]:
     """With one thread, with two, and resumed."""
     build, steps, step, options = SCENES[name]
     found = [
-        state_hash(ns.simulate(build(), steps * step, step, threads=threads, **options).system)
+        state_hash(ns.simulate(build(), duration=steps * step, step=step, threads=threads, **options).system)
         for threads in (1, 2)
     ]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "run.h5"
-        ns.simulate(build(), steps // 2 * step, step, record=file, **options)
-        run = ns.simulate(build(), steps * step, step, record=file, resume=True, **options)
+        ns.simulate(build(), duration=steps // 2 * step, step=step, record=file, **options)
+        run = ns.simulate(build(), duration=steps * step, step=step, record=file, resume=True, **options)
         return [*found, state_hash(run.system)]
 
 
@@ -91,7 +91,7 @@ def event_hash() -> str:
         else "nonsmooth.scenes"
     )
     ball = import_module(f"{place}.bouncing").DroppedBall(restitution=0.8)
-    times = ns.simulate_events(ball.system(), *ball.start(), 5.0).times("impact")
+    times = ns.simulate_events(ball.system(), *ball.start(), duration=5.0).times("impact")
     return hashlib.sha256(np.ascontiguousarray(times).tobytes()).hexdigest()[:16]
 
 

@@ -73,7 +73,7 @@ def _part(shape: Placed, outward: np.ndarray) -> Part | None:
         best = int(np.argmax(slopes))
         if np.linalg.norm(shape.tips[best] - outward) < LEVEL:
             face = core.faces[best]
-            return Part(shape.x + face.corners @ shape.axes.T + shift, face.round, 0.0)
+            return Part(shape.x + face.outline @ shape.axes.T + shift, face.round, 0.0)
     local = outward @ shape.axes
     if core.side is not None:
         low, high, half = core.side

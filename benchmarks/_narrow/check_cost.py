@@ -81,7 +81,7 @@ class Cost(NamedTuple):
 
 
 def _stepper(system: System, mode: str) -> TimeStepper:
-    return TimeStepper(system, STEP, StepOptions.of(system, STEP, contact_check=mode))
+    return TimeStepper(system, STEP, StepOptions(contact_check=mode))
 
 
 def measure(build: Callable[[], System], start: int, steps: int, repeats: int) -> Cost:

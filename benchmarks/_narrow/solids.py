@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from nonsmooth.model import shapes
 
@@ -21,11 +23,18 @@ SIDES = 48  # corners of the polygon that stands for a round face
 
 @dataclass
 class Face:
-    """A flat face in the shape's frame: corners in order (k, 3) and the outward unit normal."""
+    """A flat face in the shape's frame: its vertices (k, 3) and the outward unit normal."""
 
     corners: np.ndarray
     normal: np.ndarray
     round: bool = False
+
+    @cached_property
+    def outline(self) -> np.ndarray:
+        """Corners without those inside of the face or of its edges: vertices of a mesh lie there too."""
+        arms = self.corners - self.corners.mean(axis=0)
+        u = arms[np.argmax(np.linalg.norm(arms, axis=1))]
+        return self.corners[ConvexHull(np.column_stack([arms @ u, arms @ np.cross(self.normal, u)])).vertices]
 
 
 @dataclass

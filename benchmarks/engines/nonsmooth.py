@@ -11,7 +11,7 @@ from engines.interface import ContactImpulses
 from engines.scene import Filling, Floats
 from nonsmooth.model.quaternions import rotate
 from nonsmooth.scenes import filling
-from nonsmooth.stepping.time_stepping import StepOptions, TimeStepper
+from nonsmooth.stepping import StepOptions, TimeStepper
 
 _TOLERANCE = {"coarsest": 1e-2, "coarse": 1e-3, "default": 1e-4}
 
@@ -60,4 +60,4 @@ class Engine:
 
 def _stepper(spheres: int, step: float, tolerance: float) -> TimeStepper:
     system = filling(spheres=spheres)
-    return TimeStepper(system, step, StepOptions.of(system, step, tolerance=tolerance))
+    return TimeStepper(system, step, StepOptions(tolerance=tolerance))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nonsmooth import (
+        adapters,
         collision,
         complementarity,
         errors,
@@ -28,34 +29,38 @@ if TYPE_CHECKING:
         solvers,
         stepping,
     )
-    from nonsmooth.events import simulate_events
+    from nonsmooth.events import EventOptions, simulate_events
     from nonsmooth.io import Recording, Trajectory
     from nonsmooth.model import GapContact, GeneralisedSystem, System, joints
-    from nonsmooth.problem import Certificate, ContactProblem, Law, RobotContact, cones, pyramid
+    from nonsmooth.problem import Certificate, ContactProblem, Law
     from nonsmooth.problem import library as problems
     from nonsmooth.solvers import Solution, SolveError, Status, solve
-    from nonsmooth.stepping import Sensor, assemble, simulate
+    from nonsmooth.stepping import Frame, Run, Sensor, Simulation, StepOptions, assemble, simulate
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Certificate",
     "ContactProblem",
+    "EventOptions",
+    "Frame",
     "GapContact",
     "GeneralisedSystem",
     "Law",
     "Recording",
-    "RobotContact",
+    "Run",
     "Sensor",
+    "Simulation",
     "Solution",
     "SolveError",
     "Status",
+    "StepOptions",
     "System",
     "Trajectory",
+    "adapters",
     "assemble",
     "collision",
     "complementarity",
-    "cones",
     "errors",
     "events",
     "io",
@@ -63,9 +68,7 @@ __all__ = [
     "model",
     "problem",
     "problems",
-    "pyramid",
     "scenes",
-    "siconos_error",
     "simulate",
     "simulate_events",
     "solve",
@@ -74,6 +77,7 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "adapters": "adapters",
     "collision": "collision",
     "complementarity": "complementarity",
     "errors": "errors",
@@ -88,14 +92,16 @@ _ROOMS = {
 }
 _HOME = {
     **dict.fromkeys(
-        ("Certificate", "ContactProblem", "Law", "RobotContact", "cones", "pyramid", "siconos_error"),
+        ("Certificate", "ContactProblem", "Law"),
         "problem",
     ),
     **dict.fromkeys(("Solution", "SolveError", "Status", "solve"), "solvers"),
     **dict.fromkeys(("Recording", "Trajectory"), "io"),
     **dict.fromkeys(("GapContact", "GeneralisedSystem", "System", "joints"), "model"),
-    **dict.fromkeys(("Sensor", "assemble", "simulate"), "stepping"),
-    "simulate_events": "events",
+    **dict.fromkeys(
+        ("Frame", "Run", "Sensor", "Simulation", "StepOptions", "assemble", "simulate"), "stepping"
+    ),
+    **dict.fromkeys(("EventOptions", "simulate_events"), "events"),
 }
 
 

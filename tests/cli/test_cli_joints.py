@@ -94,7 +94,7 @@ def test_the_summary_shows_joints_scheme_and_error() -> None:
     assert result.exit_code == 0
     assert "2 bodies, 1 of them fixed; 1 joint; law coulomb, solver auto, scheme stabilised" in result.stdout
     scene = ns.io.read_scene("pendulum.toml")
-    wanted = ns.simulate(scene.system, 0.1, 0.005).steps["joint_error"].max()
+    wanted = ns.simulate(scene.system, duration=0.1, step=0.005).steps["joint_error"].max()
     assert row(result.stdout, "joint error")[:3] == [f"{wanted:.2e}", "m,", "rad"]
     assert wanted > 1e-9  # the stabilised scheme leaves a little
     shown = run("inspect", "run.h5").stdout
@@ -152,7 +152,7 @@ def test_a_run_with_joints_goes_on_with_the_same_bits(in_folder: Path) -> None:
 
 def test_inspect_says_that_there_are_reactions() -> None:
     system = ns.io.read_scene("pendulum.toml").system
-    ns.simulate(system, 0.02, 0.01, record=ns.Recording("run.h5", joints=True))
+    ns.simulate(system, duration=0.02, step=0.01, record=ns.Recording("run.h5", joints=True))
     assert "contacts, reactions" in " ".join(run("inspect", "run.h5").stdout.split())
 
 

@@ -104,7 +104,7 @@ def test_without_a_word_about_time_the_defaults_of_the_help_hold() -> None:
 
 def test_the_answer_is_that_of_simulate() -> None:
     found = answer("rolling-ball", "--set", "speed=1.5", "--duration", "0.2", "--step", "0.01")
-    direct = ns.simulate(ns.scenes.rolling_ball(speed=1.5), 0.2, 0.01)
+    direct = ns.simulate(ns.scenes.rolling_ball(speed=1.5), duration=0.2, step=0.01)
     assert found["end"]["kinetic_energy"] == direct.steps["kinetic_energy"][-1]
     assert found["certificate"]["worst"] == direct.certificate.worst
     assert found["time"] == pytest.approx(0.2)
@@ -148,13 +148,13 @@ def test_missed_tolerances_are_exit_code_2() -> None:
     assert result.exit_code == 2
     assert "5 of 5 steps missed the tolerance 0.0001" in result.stdout
     assert json.loads(run(*words, "--json").stdout)["certified"] is False
-    result = run(*words, "--on-failure", "raise", "--record", "r.h5")
+    result = run(*words, "--throw", "--record", "r.h5")
     assert (result.exit_code, result.stdout) == (2, "")
     assert re.search(
         r"Error: step 1 ended as 'iteration limit' at a residual of \S+: r\.h5 is kept; go on with --resume "
-        "--on-failure count, or try another --solver\n", result.stderr
+        "--no-throw, or try another --solver\n", result.stderr
     )  # fmt: skip
-    result = run(*words, "--on-failure", "count", "--record", "r.h5", "--resume")
+    result = run(*words, "--no-throw", "--record", "r.h5", "--resume")
     assert result.exit_code == 2
     assert result.stderr == "r.h5 goes on from step 0, t = 0 s\n"
     assert "5 of 5 steps missed the tolerance 0.0001" in result.stdout
@@ -298,7 +298,7 @@ def test_ctrl_c_keeps_the_recording_and_resume_goes_on_with_the_same_bits() -> N
     resumed = run(*words, "--resume")
     assert resumed.exit_code == 0
     assert resumed.stderr == "p.h5 goes on from step 6, t = 0.06 s\n"
-    straight = ns.simulate(ns.scenes.rolling_ball(), 0.1, 0.01)
+    straight = ns.simulate(ns.scenes.rolling_ball(), duration=0.1, step=0.01)
     with ns.Trajectory("p.h5") as trajectory:
         assert trajectory.steps.count == 10
         np.testing.assert_array_equal(trajectory.frame(-1).position, straight.system.position)
@@ -315,7 +315,7 @@ def test_a_second_ctrl_c_breaks_the_step_off_and_what_was_whole_is_kept() -> Non
     resumed = run(*words, "--resume")
     assert resumed.exit_code == 0
     assert resumed.stderr == "p.h5 goes on from step 5, t = 0.05 s\n"
-    straight = ns.simulate(ns.scenes.rolling_ball(), 0.1, 0.01)
+    straight = ns.simulate(ns.scenes.rolling_ball(), duration=0.1, step=0.01)
     with ns.Trajectory("p.h5") as trajectory:
         np.testing.assert_array_equal(trajectory.frame(-1).position, straight.system.position)
 
@@ -362,7 +362,7 @@ def test_ctrl_c_in_a_process_of_its_own(in_folder: Path) -> None:
     more = run(*words, "--duration", str(0.001 * (done + 5)), "--resume")
     assert more.exit_code == 0, more.stderr
     assert f"f.h5 goes on from step {done}, t = {0.001 * done:.6g} s\n" in more.stderr
-    straight = ns.simulate(ns.scenes.filling(30), 0.001 * (done + 5), 0.001)
+    straight = ns.simulate(ns.scenes.filling(30), duration=0.001 * (done + 5), step=0.001)
     with ns.Trajectory("f.h5") as trajectory:
         assert trajectory.steps.count == done + 5
         assert trajectory.indices.tolist() == list(range(0, done + 6, 3))
@@ -424,7 +424,7 @@ MISTAKES = {
     "run ball.toml --option omega=1": "solver auto has no option 'omega'",
     "run ball.toml --tolerance 0": "--tolerance 0.0: it must be a positive number",
     "run ball.toml --threads 0": "--threads 0: it must be a whole number, 1 or more",
-    "run ball.toml --on-failure shrug": "--on-failure shrug: choose one of count, raise",
+    "run ball.toml --duration 0.001 --step 1": "step is 1 s, which is longer than the duration of 0.001 s",
     "run ball.toml --every 2": "--every is about a recording: name its file with --record FILE",
     "run ball.toml --interval 0.1": "--interval is about a recording",
     "run ball.toml --resume": "--resume is about a recording",

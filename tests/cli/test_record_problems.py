@@ -24,7 +24,7 @@ BALL = """
 [run]
 duration = 0.1
 step = 0.01
-on_failure = "raise"
+throw = true
 
 [[bodies]]
 shape = "sphere"
@@ -145,7 +145,7 @@ def test_a_scene_file() -> None:
     (path,) = recorded("ball.toml", "--every", "10")
     assert path.name == "ball-i00010-1.hdf5"
     assert "the scene file ball" in read_fclib(path).info.description
-    # on_failure = "raise" in the file would end the run before the interesting problem is written
+    # throw = true in the file would end the run before the interesting problem is written
     result = record("ball.toml", "--every", "10", "--max-iterations", "0", "--output", "missed")
     assert result.exit_code == 2
     assert "NOT solved" in read_fclib("missed/ball-i00010-1.hdf5").info.math_info
@@ -154,7 +154,9 @@ def test_a_scene_file() -> None:
 def test_observers_in_python_get_the_same_problems_and_may_keep_them() -> None:
     recorded("filling", "--set", "spheres=8", "--duration", "0.5", "--step", "0.01", "--every", "10")
     kept = []
-    ns.simulate(ns.scenes.filling(8), 0.5, 0.01, observe=lambda frame: kept.append(frame.solution))
+    ns.simulate(
+        ns.scenes.filling(8), duration=0.5, step=0.01, observe=lambda frame: kept.append(frame.solution)
+    )
     for index in (30, 40, 50):  # written when the run is over: later steps have not changed them
         problem = kept[index - 1].problem
         write_fclib(problem, "mine.hdf5")

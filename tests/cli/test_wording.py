@@ -26,7 +26,6 @@ MISTAKES = {
     "complementarity josephy --tolerance 0": "--tolerance 0.0: it must be",
     "run rolling-ball --scheme foo": "--scheme foo: choose one of",
     "run rolling-ball --contact-check foo": "--contact-check foo: choose one of",
-    "run rolling-ball --on-failure foo": "--on-failure foo: choose one of",
     "run rolling-ball --threads 0": "--threads 0: it must be",
     # a number that is named first
     "run rolling-ball --step 0": "--step is 0.0 s",
@@ -71,7 +70,8 @@ def test_a_recording_of_another_run_is_answered_in_flags(tmp_path: Path) -> None
     words = ("run", "rolling-ball", "--duration", "0.02", "--record", tmp_path / "f.h5")
     assert run(*words).exit_code == 0
     assert_mistake(
-        run(*words, "--resume", "--law", "relaxed"), "resume with the same, or replace it with --fresh"
+        run(*words, "--resume", "--law", "relaxed"),
+        "resume with the same, or replace the recording with --fresh",
     )
     assert_mistake(run(*words[:3], "0.005", *words[4:], "--resume"), "give a longer --duration")
 

@@ -77,7 +77,7 @@ def test_boxes_that_tumble_on_terrain_do_not_sink(seed: int) -> None:
         spins.append(float(np.linalg.norm(frame.angular_velocity, axis=1).max()))
         speeds.append(float(np.linalg.norm(frame.linear_velocity, axis=1).max()))
 
-    run = ns.simulate(system, 0.7, step, contact_check="all", observe=look)
+    run = ns.simulate(system, duration=0.7, step=step, contact_check="all", observe=look)
     assert run.certificate.failed == 0
     assert run.certificate.wrong_contact_steps == 0
     # A contact that was not foreseen is found one step late: meanwhile a point moves by (v + ω r) h.

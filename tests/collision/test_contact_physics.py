@@ -67,7 +67,11 @@ def test_box_on_a_mesh_cube_stays(turn: float, shift: tuple[float, float], movin
     forces: list[Floats] = []
     box = system.index("box")
     run = ns.simulate(
-        system, 0.5, 0.005, tolerance=1e-10, observe=lambda frame: forces.append(frame.force_on(box))
+        system,
+        duration=0.5,
+        step=0.005,
+        tolerance=1e-10,
+        observe=lambda frame: forces.append(frame.force_on(box)),
     )
     assert run.certificate.failed == 0
     assert np.abs(run.system.position - system.position).max() < 1e-9
@@ -90,7 +94,11 @@ def test_cylinder_on_a_cylinder_does_not_sink(turn: float, shift: float) -> None
     above = system.index("above")
     forces: list[float] = []
     run = ns.simulate(
-        system, 0.5, 0.005, tolerance=1e-10, observe=lambda frame: forces.append(frame.force_on(above)[2])
+        system,
+        duration=0.5,
+        step=0.005,
+        tolerance=1e-10,
+        observe=lambda frame: forces.append(frame.force_on(above)[2]),
     )
     assert run.certificate.failed == 0
     assert run.system.position[above, 2] == pytest.approx(0.8, abs=1e-8)
@@ -141,7 +149,7 @@ def test_cam_lifts_a_flat_follower(shape: str) -> None:
         lifts.append(float(frame.position[follower, 2]) - 0.01)
         forces.append(float(frame.force_on(follower)[2]))
 
-    run = ns.simulate(system, 0.4, step, tolerance=1e-10, scheme="projected", observe=look)
+    run = ns.simulate(system, duration=0.4, step=step, tolerance=1e-10, scheme="projected", observe=look)
     assert run.certificate.failed == 0
     time, lift, force = np.array(times), np.array(lifts), np.array(forces)
     # The highest point of the disc is its radius above its centre, at e sin ωt.
@@ -206,7 +214,9 @@ def test_what_counts_as_flush_is_certified(drop: float, speed: float) -> None:
         start = (0.5 - 0.2 * speed, 0.0, 0.1 if speed > 0.0 else 0.1 - drop)
         options = {"position": start, "velocity": (speed, 0.0, 0.0), "material": "ice"}
         system.add_box((0.3, 0.3, 0.2), density=500.0, **options)
-        run = ns.simulate(system, 0.5, 0.005, tolerance=1e-9, contact_check="all", margin=margin)
+        run = ns.simulate(
+            system, duration=0.5, step=0.005, tolerance=1e-9, contact_check="all", margin=margin
+        )
         assert run.certificate.wrong_contact_steps == 0
         assert run.certificate.failed == 0
         if speed > 0.0:
@@ -234,7 +244,7 @@ def test_seams_take_no_speed(slider: str, floor: str, step: float) -> None:
         }
 
     body = SLIDERS[slider](system, options)
-    run = ns.simulate(system, 0.5, step, tolerance=1e-10)
+    run = ns.simulate(system, duration=0.5, step=step, tolerance=1e-10)
     assert run.certificate.failed == 0
     velocity, spin = run.system.linear_velocity[body], run.system.angular_velocity[body]
     assert velocity[0] >= 0.999 * 2.0
@@ -276,7 +286,7 @@ def rolled(roller: str, ground: str, step: float, duration: float) -> tuple[Syst
     system.add_material("rubber", friction=0.8)
     add_slope(system, ground)
     body = ROLLERS[roller](system, {"mass": 1.0, "position": RADIUS * OUT, "material": "rubber"})
-    return system, ns.simulate(system, duration, step, tolerance=1e-10), body
+    return system, ns.simulate(system, duration=duration, step=step, tolerance=1e-10), body
 
 
 @pytest.mark.parametrize("step", [0.001, 0.002, 0.005, 0.01])
@@ -337,7 +347,7 @@ def test_prism_of_many_sides_rolls_down_a_slope(sides: int, ground: str, step: f
         prism(sides, RADIUS, 0.3), mass=1.0, position=apothem * OUT, orientation=lying_on_the_slope(),
         material="rubber",
     )  # fmt: skip
-    run = ns.simulate(system, 0.5, step, tolerance=1e-10)
+    run = ns.simulate(system, duration=0.5, step=step, tolerance=1e-10)
     assert run.certificate.failed == 0
     inertia = float(system.inertia[body, 2, 2])
     exact = rolling_polygon(sides, inertia, 0.5)
@@ -395,7 +405,7 @@ def test_ellipsoid_rolls_in_its_plane(spin: float, ground: str, step: float) -> 
         heights.append(float(frame.position[body, 2]))
         energies.append(frame.numbers["kinetic_energy"] + frame.numbers["potential_energy"])
 
-    run = ns.simulate(system, 0.6, step, tolerance=1e-10, observe=look)
+    run = ns.simulate(system, duration=0.6, step=step, tolerance=1e-10, observe=look)
     assert run.certificate.failed == 0
     angle = np.unwrap(angles)
     times = step * np.arange(1, len(angle) + 1)
@@ -440,7 +450,7 @@ def test_cone_rolls_around_its_tip(ground: str, step: float) -> None:
         places.append(frame.position[body].copy())
         speeds.append(float(np.linalg.norm(frame.linear_velocity[body])))
 
-    run = ns.simulate(system, 2.0 * math.pi / turn, step, tolerance=1e-10, observe=look)
+    run = ns.simulate(system, duration=2.0 * math.pi / turn, step=step, tolerance=1e-10, observe=look)
     assert run.certificate.failed == 0
     path, speed = np.array(places), np.array(speeds)
     np.testing.assert_allclose(path[:, 2], place[2], atol=1e-5)
@@ -490,7 +500,12 @@ def test_bullet_does_not_pass_a_wall(bullet: str, wall: str, speed: float) -> No
         },
     )
     furthest: list[float] = []
-    ns.simulate(system, 0.05, 0.01, observe=lambda frame: furthest.append(float(frame.position[body, 0])))
+    ns.simulate(
+        system,
+        duration=0.05,
+        step=0.01,
+        observe=lambda frame: furthest.append(float(frame.position[body, 0])),
+    )
     assert max(furthest) < -0.005
     assert max(furthest) > -0.05  # it gets there
 
@@ -511,7 +526,7 @@ def test_bullet_that_misses_flies_on(bullet: str, wall: str, speed: float) -> No
         corner = np.array([-0.005 if slope == 0.0 else 0.005, 0.0, 0.5])
         place = corner + (reach + 0.001) * above + start * way
         body = BULLETS[bullet](system, {"mass": 0.01, "position": place, "velocity": speed * way})
-        run = ns.simulate(system, 0.05, 0.01)
+        run = ns.simulate(system, duration=0.05, step=0.01)
         np.testing.assert_allclose(run.system.linear_velocity[body], speed * way, rtol=0.0, atol=1e-9 * speed)
 
 
@@ -574,7 +589,7 @@ def test_no_tumbling_bullet_passes_a_thin_wall(wall: str, moving: bool) -> None:
         last[0] = here
 
     momentum = system.mass[~system.fixed] @ system.linear_velocity[~system.fixed]
-    run = ns.simulate(system, 10 * step, step, observe=look)
+    run = ns.simulate(system, duration=10 * step, step=step, observe=look)
     assert run.certificate.failed == 0
     assert reached.all()
     assert not passed.any()
@@ -591,7 +606,7 @@ def test_tumbling_bullet_that_misses_flies_on(bullet: str, wall: str) -> None:
     state = {"mass": 0.01, "velocity": (300.0, 0.0, 0.0), "angular_velocity": (90.0, 200.0, -150.0)}
     body = TUMBLERS[bullet](system, 0.01, state)
     system.position[body] = (-1.2, 0.0, 0.5 + float(system.bounding_radius[body]) + 0.001)
-    run = ns.simulate(system, 0.03, 0.01)
+    run = ns.simulate(system, duration=0.03, step=0.01)
     np.testing.assert_allclose(run.system.linear_velocity[body], (300.0, 0.0, 0.0), rtol=0.0, atol=1e-9)
     assert run.system.position[body, 0] == pytest.approx(-1.2 + 9.0)
 
@@ -603,7 +618,7 @@ def test_boxes_far_away_hide_no_contact() -> None:
     system.add_sphere(0.1, mass=1.0, position=(0.0, 0.0, 1.0))
     for x in (50.0, 60.0):
         system.add_box((0.2, 0.2, 0.2), mass=1.0, position=(x, 0.0, 0.1))
-    run = ns.simulate(system, 0.6, 0.005, contact_check="all")
+    run = ns.simulate(system, duration=0.6, step=0.005, contact_check="all")
     assert run.certificate.failed == 0
     assert run.certificate.late_contacts == 0
     assert run.certificate.largest_penetration < 1e-6

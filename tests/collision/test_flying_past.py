@@ -36,7 +36,7 @@ def test_what_flies_past_an_edge_is_not_struck(flyer: str, table: str, step: flo
             system.add_cylinder(0.15, 0.3, **options)
         else:
             add_cube(system, flyer, (0.3, 0.3, 0.3), **options)
-        run = ns.simulate(system, 0.2, step, contact_check="all")
+        run = ns.simulate(system, duration=0.2, step=step, contact_check="all")
         assert run.system.linear_velocity[1] == pytest.approx([4.0, 0.0, 0.0], abs=1e-12)
         assert run.certificate.wrong_contact_steps == 0
 
@@ -48,7 +48,7 @@ def test_what_meets_the_side_below_an_edge_stops(flyer: str, table: str) -> None
     add_cube(system, table, (2.0, 2.0, 1.0), fixed=True, position=(0.0, 0.0, -0.5))
     options = {"mass": 1.0, "position": (-1.4, 0.0, 0.13), "velocity": (4.0, 0.0, 0.0)}
     add_cube(system, flyer, (0.3, 0.3, 0.3), inertia=(1e6, 1e6, 1e6), **options)
-    run = ns.simulate(system, 0.2, 0.005, contact_check="all")
+    run = ns.simulate(system, duration=0.2, step=0.005, contact_check="all")
     assert run.system.linear_velocity[1] == pytest.approx([0.0, 0.0, 0.0], abs=1e-3)
     assert run.system.position[1, 0] == pytest.approx(-1.15, abs=1e-6)
     assert run.certificate.wrong_contact_steps == 0
@@ -114,6 +114,6 @@ def test_what_flies_past_closely_keeps_its_velocity(still: str, flyer: str) -> N
         SHAPES[still](system, fixed=True, orientation=places[0])
         start = high * aside + begin * way
         SHAPES[flyer](system, mass=1.0, orientation=places[1], position=start, velocity=SPEED * way)
-        run = ns.simulate(system, 0.05 + 3.0 * step, step, contact_check="all")
+        run = ns.simulate(system, duration=0.05 + 3.0 * step, step=step, contact_check="all")
         assert run.system.linear_velocity[1] == pytest.approx(SPEED * way, abs=1e-9), (still, flyer, seed)
         assert run.certificate.wrong_contact_steps == 0

@@ -78,7 +78,7 @@ def test_a_tumbling_mesh_cube_overlaps_the_floor_no_more_than_a_hull(floor: str)
     for seed in range(3):
         worst = []
         for shape in (ConvexHull(0.2 * CORNERS), cube(0.2, 0.2, 0.2)):
-            run = ns.simulate(tumbling(shape, floor, seed), 0.5, 0.005, contact_check="all")
+            run = ns.simulate(tumbling(shape, floor, seed), duration=0.5, step=0.005, contact_check="all")
             assert run.certificate.failed == 0
             assert run.certificate.late_contacts == 0
             worst.append(run.certificate.largest_penetration)
@@ -91,7 +91,7 @@ def test_the_order_of_bodies_does_not_matter_to_a_mesh_that_falls(floor: str) ->
     ends = []
     for floor_last in (False, True):
         run = ns.simulate(
-            tumbling(cube(0.2, 0.2, 0.2), floor, 1, floor_last), 0.3, 0.005, contact_check="all"
+            tumbling(cube(0.2, 0.2, 0.2), floor, 1, floor_last), duration=0.3, step=0.005, contact_check="all"
         )
         assert run.certificate.failed == 0
         ends.append(run.system.position[run.system.index("cube")])
@@ -132,7 +132,7 @@ def test_contacts_of_a_heap_of_meshes_are_certified(floor: str) -> None:
             position=(0.3 * (i % 2) + 0.02 * rng.random(), 0.02 * rng.random(), 0.25 + 0.2 * i),
             orientation=turn / np.linalg.norm(turn),
         )
-    run = ns.simulate(system, 0.8, 0.005, contact_check="all")
+    run = ns.simulate(system, duration=0.8, step=0.005, contact_check="all")
     certificate = run.certificate
     assert certificate.contacts_checked == certificate.contacts > 1000
     assert certificate.wrong_contact_steps == 0
@@ -202,7 +202,7 @@ def test_a_body_inside_a_closed_mesh_overlaps_it(name: str, first: bool) -> None
 @pytest.mark.parametrize("name", INNER)
 def test_a_body_inside_a_closed_mesh_comes_out(name: str) -> None:
     system = inside(name, cube(2.0, 2.0, 2.0), True)
-    run = ns.simulate(system, 0.05, 0.005, scheme="projected", contact_check="all")
+    run = ns.simulate(system, duration=0.05, step=0.005, scheme="projected", contact_check="all")
     assert run.certificate.failed == 0
     assert run.system.distance("outer", "inner").gap > -1e-9
     assert run.system.position[run.system.index("inner"), 2] > 1.0

@@ -87,7 +87,7 @@ def test_free_accelerations_are_those_of_torques_and_gravity_alone() -> None:
 
 @pytest.mark.parametrize(("squeeze", "falls"), [(20.0, False), (5.0, True)])
 def test_the_cube_falls_when_it_is_not_pressed_enough(squeeze: float, falls: bool) -> None:
-    run = ns.simulate(ns.scenes.grasp(squeeze=squeeze), 0.1, 0.005, tolerance=1e-8)
+    run = ns.simulate(ns.scenes.grasp(squeeze=squeeze), duration=0.1, step=0.005, tolerance=1e-8)
     assert run.certificate.failed == 0
     height = run.system.position[run.system.index("cube"), 2]
     if falls:  # friction carries 2 μ F = 5 N of 9.81 N

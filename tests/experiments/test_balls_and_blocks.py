@@ -7,12 +7,12 @@ import pytest
 from scipy.special import ellipk, ellipkinc
 
 from nonsmooth.errors import OptionError
+from nonsmooth.events.acceleration import AccelerationLevel
 from nonsmooth.experiments import by_name
 from nonsmooth.experiments.impacts import bouncing_ball, rocking_block, rolling_transition
 from nonsmooth.experiments.shared.convergence import FULL_GRID
 from nonsmooth.experiments.studer import load
 from nonsmooth.model.generalised import check_derivatives
-from nonsmooth.problem.acceleration import AccelerationLevel
 from nonsmooth.problem.library.named import planar_block
 from nonsmooth.scenes.closed_form.blocks import LoadedBlock, RockingBlock
 from nonsmooth.scenes.closed_form.bouncing import DroppedBall, RollingBall, RollingDisc

@@ -61,7 +61,7 @@ def problem_of_scene(name: str) -> ContactProblem:
     build, steps = SMALL_SCENES[name]
     problems: list[ContactProblem] = []
     simulate(
-        build(), steps * 0.005, 0.005, tolerance=1e-8,
+        build(), duration=steps * 0.005, step=0.005, tolerance=1e-8,
         observe=lambda frame: problems.append(frame.solution.problem),
     )  # fmt: skip
     return max(problems, key=lambda problem: problem.contacts)
@@ -121,7 +121,7 @@ def test_models_are_what_the_report_names() -> None:
 
 
 def test_settings_of_a_model_go_into_simulate() -> None:
-    run = simulate(rolling_ball(), 0.05, 0.01, **EOM().settings, tolerance=1e-10)
+    run = simulate(rolling_ball(), duration=0.05, step=0.01, **EOM().settings, tolerance=1e-10)
     assert run.certificate.failed == 0
     assert run.settings["solver"] == "eom"
     np.testing.assert_allclose(run.system.linear_velocity[0], [2.0 - 0.2 * 9.81 * 0.05, 0.0, 0.0], atol=1e-9)
@@ -220,7 +220,7 @@ def test_sweeps_lead_out_of_dead_ends() -> None:
     """A heavy slab on light spheres: the method alone ends in proximal problems, swept it does not."""
     problems: list[ContactProblem] = []
     simulate(
-        compaction(spheres=12), 0.6, 0.005, tolerance=1e-8,
+        compaction(spheres=12), duration=0.6, step=0.005, tolerance=1e-8,
         observe=lambda frame: problems.append(frame.solution.problem),
     )  # fmt: skip
     problem = max(problems, key=lambda each: each.contacts).with_law("relaxed")

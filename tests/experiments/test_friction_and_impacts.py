@@ -96,7 +96,7 @@ def test_closed_form_of_the_belt_obeys_its_equations():
 
 def test_belt_from_within_the_cycle_reaches_it_too():
     block = BeltBlock()
-    run = simulate_events(block.system(), [block.centre, 0.0], [0.0, 0.0], 1.0)
+    run = simulate_events(block.system(), [block.centre, 0.0], [0.0, 0.0], duration=1.0)
     # at the place of balance the block stays, and slides for ever
     assert run.events == ()
     assert abs(run.final.q[0] - block.centre) < 1e-12

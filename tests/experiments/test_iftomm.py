@@ -79,7 +79,7 @@ def test_bricard_has_as_many_rows_as_freedoms_and_yet_moves() -> None:
     system = scenes.bricard()
     assert len(system.joints.table) == 30
     assert sum(energies(system)) == pytest.approx(-3.0 * GRAVITY, rel=1e-14)
-    moved = simulate(system, 0.5, 0.01, scheme="rattle").system
+    moved = simulate(system, duration=0.5, step=0.01, scheme="rattle").system
     assert np.abs(moved.position - system.position).max() > 0.1
 
 
@@ -101,7 +101,7 @@ def test_governor_has_the_momentum_and_energy_of_the_reference() -> None:
 
 def test_governor_refuses_a_step_that_its_dampers_do_not_allow() -> None:
     with pytest.raises(Exception, match=r"spring of joint '(right|left) spring'"):
-        simulate(scenes.governor(), 0.01, 1e-3)
+        simulate(scenes.governor(), duration=0.01, step=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_governor_refuses_a_step_that_its_dampers_do_not_allow() -> None:
 def test_bodies_turn_no_faster_than_the_tolerances_assume(build, duration, step, name) -> None:
     fastest: list[float] = []
     simulate(
-        build(), duration, step, scheme="rattle",
+        build(), duration=duration, step=step, scheme="rattle",
         observe=lambda frame: fastest.append(float(np.linalg.norm(frame.angular_velocity, axis=1).max())),
     )  # fmt: skip
     assert 0.3 * SPEEDS[name] < max(fastest) <= SPEEDS[name] * (1.0 + 1e-6)
@@ -232,7 +232,7 @@ def test_published_values_are_met(outcome: Outcome) -> None:
 
 def test_four_bars_pass_their_singular_positions(tmp_path: Path) -> None:
     """1.5 s: at θ = 0 and θ = −π all links are on one line, and the loops stay parallelograms."""
-    system = simulate(scenes.n_four_bar(), 1.5, 0.005, scheme="rattle").system
+    system = simulate(scenes.n_four_bar(), duration=1.5, step=0.005, scheme="rattle").system
     angles = _rocker_angles(system)
     wanted, _ = references.four_bar(np.array([1.5]))
     assert wanted[0] < -math.pi

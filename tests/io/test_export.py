@@ -33,7 +33,7 @@ from nonsmooth.io.exports.selection import Selection, frame_nearest
 from nonsmooth.io.exports.tables import TableForm
 from nonsmooth.io.exports.vtk import VtkArray, write_polydata
 from nonsmooth.model.shapes import Box, Compound, Sphere
-from nonsmooth.stepping.run import NUMBERS as INTEGRATOR_NUMBERS
+from nonsmooth.stepping.step_log import NUMBERS as INTEGRATOR_NUMBERS
 from nonsmooth.view.exports import vtk as vtk_module
 from nonsmooth.view.exports.gltf import export_gltf
 from nonsmooth.view.exports.tables import export_tables
@@ -312,7 +312,7 @@ def cantilever(path: Path, **options: Any) -> Path:
     system.add_sphere(0.1, mass=3.0, position=(5, 0, -1.0))
     system.add_joint(ns.joints.Fixed("base", "load", point=(1, 2, 3), axis=(0.6, 0, 0.8), name="clamp"))
     system.add_joint(ns.joints.Distance(None, 2, point_a=(5, 0, 0), point_b=(5, 0, -1.0)))
-    ns.simulate(system, 0.03, 0.01, record=Recording(path, joints=True, **options))
+    ns.simulate(system, duration=0.03, step=0.01, record=Recording(path, joints=True, **options))
     return path
 
 

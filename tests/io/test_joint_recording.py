@@ -58,7 +58,12 @@ def crank() -> ns.System:
 def record(system: ns.System, path: Path, steps: int, **options: Any) -> ns.stepping.Run:
     choice = {"every": 3, "joints": True} | options.pop("recording", {})
     return ns.simulate(
-        system, steps * STEP, STEP, record=ns.Recording(path, **choice), tolerance=1e-8, **options
+        system,
+        duration=steps * STEP,
+        step=STEP,
+        record=ns.Recording(path, **choice),
+        tolerance=1e-8,
+        **options,
     )
 
 
@@ -384,7 +389,10 @@ def test_an_old_run_without_joints_goes_on(tmp_path: Path) -> None:
     resumed = record(heap, tmp_path / "old.h5", 40, resume=True)
     assert content(tmp_path / "old.h5") == content(tmp_path / "whole.h5")
     assert resumed.system.position.tobytes() == straight.system.position.tobytes()
-    assert resumed.steps.table().tobytes() == straight.steps.table().tobytes()
+    was, now = straight.steps.table(), resumed.steps.table()
+    assert was[:, :-1].tobytes() == now[:, :-1].tobytes()
+    assert was[20:].tobytes() == now[20:].tobytes()
+    assert np.isnan(now[:20, -1]).all()  # nobody knows
 
 
 def test_an_old_run_goes_on_as_it_began(tmp_path: Path) -> None:

@@ -637,10 +637,15 @@ def test_starting_anew_forgets_the_checkpoint(tmp_path: Path, monkeypatch: pytes
     with monkeypatch.context() as patch:
         patch.setattr(writer_module, "write_constants", denied)
         with pytest.raises(PermissionError):
-            run(path, 5)
+            run(path, 5, overwrite=True)
     assert path.read_bytes() == before  # what could not be replaced stays, and can still be resumed
     assert read_checkpoint(f"{path}.checkpoint").rows["steps"] == 14
-    run(path, 5)
+    with pytest.raises(OptionError, match=r"run\.h5 exists already: record in another file, go on with it"):
+        run(path, 5)
+    with pytest.raises(OptionError, match=r"resume=True goes on with .* and overwrite=True replaces it"):
+        run(path, 20, resume=True, overwrite=True)
+    assert path.read_bytes() == before
+    run(path, 5, overwrite=True)
     assert not (tmp_path / "run.h5.checkpoint").exists()
 
 

@@ -116,8 +116,8 @@ def test_certificates_have_a_residual_and_hold_to_a_tolerance() -> None:
     certificates: list[Certificate] = [
         ns.solve(ns.problems.by_name("cube-rests").build()).certificate,
         solve_point(LCP(np.eye(2), [-1.0, 1.0])).certificate,
-        ns.simulate(fall, 0.01, 0.001).certificate,
-        ns.simulate_events(ball, [1.0], [0.0], 0.5).certificate,
+        ns.simulate(fall, duration=0.01, step=0.001).certificate,
+        ns.simulate_events(ball, [1.0], [0.0], duration=0.5).certificate,
     ]
     for certificate in certificates:
         assert certificate.holds(1e-4)

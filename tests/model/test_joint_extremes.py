@@ -11,7 +11,7 @@ import nonsmooth as ns
 from nonsmooth import joints
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import quaternions
-from nonsmooth.stepping import projection
+from nonsmooth.stepping.schemes import projection
 
 SCHEMES = ("stabilised", "projected", "rattle")
 
@@ -29,7 +29,7 @@ def test_a_driver_may_turn_by_more_than_half_a_turn_in_a_step(scheme: str, speed
     system = wheel()
     system.add_joint(joints.Revolute(None, "wheel", point=(0, 0, 0), axis=(0, 0, 1), name="axle"))
     system.add_driver("axle", joints.Ramp(speed))
-    run = ns.simulate(ns.assemble(system), 0.1, 0.01, scheme=scheme)
+    run = ns.simulate(ns.assemble(system), duration=0.1, step=0.01, scheme=scheme)
     assert run.system.angular_velocity[0, 2] == pytest.approx(speed, rel=1e-12)
     assert run.system.coordinate("axle") == pytest.approx(0.1 * speed, rel=1e-12)
 
@@ -38,7 +38,7 @@ def test_a_driver_may_turn_by_more_than_half_a_turn_in_a_step(scheme: str, speed
 def test_a_fast_screw_and_fast_gears_lose_no_turns(scheme: str) -> None:
     system = wheel(angular_velocity=(0, 0, 400.0))
     system.add_joint(joints.Screw(None, "wheel", point=(0, 0, 0), axis=(0, 0, 1), pitch=0.01, name="thread"))
-    run = ns.simulate(ns.assemble(system), 0.1, 0.01, scheme=scheme)
+    run = ns.simulate(ns.assemble(system), duration=0.1, step=0.01, scheme=scheme)
     turns = 0.1 * run.system.angular_velocity[0, 2] / (2.0 * math.pi)
     assert run.system.position[0, 2] == pytest.approx(0.01 * turns, rel=1e-9)
 
@@ -48,7 +48,7 @@ def test_a_fast_screw_and_fast_gears_lose_no_turns(scheme: str) -> None:
         system.add_joint(joints.Revolute(None, name, point=(x, 0, 0), axis=(0, 0, 1), name=name))
     system.add_joint(joints.Gear("wheel", "pinion", radii=(0.3, 0.1), axis=(0, 0, 1)))
     system.add_driver("wheel", joints.Ramp(200.0))
-    run = ns.simulate(ns.assemble(system), 0.1, 0.01, scheme=scheme)
+    run = ns.simulate(ns.assemble(system), duration=0.1, step=0.01, scheme=scheme)
     assert run.system.coordinate("pinion") == pytest.approx(-60.0, rel=1e-9)
     assert run.system.angular_velocity[1, 2] == pytest.approx(-600.0, rel=1e-9)
 
@@ -61,10 +61,10 @@ def test_axes_that_are_opposite_are_not_closed(kind: type[joints.Joint], off: fl
     anchors = {"anchor_a": (0, 0, 0), "anchor_b": (-0.5, 0, 0), "axis_a": (0, 1, 0), "axis_b": axis}
     system.add_joint(kind(None, "wheel", **anchors, name="pin"))  # type: ignore[call-arg]
     with pytest.raises(ns.errors.ProblemError, match="joint 'pin' is open by"):
-        ns.simulate(system, 0.01, 0.01)
+        ns.simulate(system, duration=0.01, step=0.01)
     closed = ns.assemble(system)
     assert quaternions.rotate(closed.quaternion[0], np.array(axis)) == pytest.approx((0, 1, 0), abs=1e-9)
-    assert ns.simulate(closed, 0.02, 0.01).certificate.failed == 0
+    assert ns.simulate(closed, duration=0.02, step=0.01).certificate.failed == 0
 
 
 def test_assembling_counts_whole_turns_of_coordinates() -> None:
@@ -79,7 +79,7 @@ def test_what_drivers_do_is_not_the_work_of_contacts(scheme: str) -> None:
     system = wheel()
     system.add_joint(joints.Prismatic(None, "wheel", point=(0, 0, 0), axis=(0, 0, 1), name="rail"))
     system.add_driver("rail", joints.Sine(0.1, 1.0))
-    run = ns.simulate(ns.assemble(system), 1.0, 0.01, scheme=scheme)
+    run = ns.simulate(ns.assemble(system), duration=1.0, step=0.01, scheme=scheme)
     assert run.steps["kinetic_energy"].max() > 0.1
     assert np.abs(run.steps["contact_work"]).max() < 1e-12
 
@@ -93,8 +93,8 @@ def test_a_rope_alone_holds_its_weight(scheme: str) -> None:
     pulls: list[float] = []
     run = ns.simulate(
         system,
-        0.6,
-        0.005,
+        duration=0.6,
+        step=0.005,
         scheme=scheme,
         observe=lambda frame: pulls.append(frame.reactions().rows["upper limit of joint 'rope'"][0]),
     )
@@ -109,7 +109,7 @@ def test_drivers_of_two_joints_that_contradict_each_other_are_refused() -> None:
         system.add_joint(joints.Revolute(None, "wheel", point=(0, 0, 0), axis=(0, 0, 1), name=name))
         system.add_driver(name, joints.Ramp(speed))
     with pytest.raises(ns.errors.ProblemError, match=r"contradict by 0\.5 rad/s"):
-        ns.simulate(system, 0.1, 0.01)
+        ns.simulate(system, duration=0.1, step=0.01)
 
 
 def test_an_overlap_that_cannot_end_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ def test_an_overlap_that_cannot_end_is_given_up_soon(monkeypatch: pytest.MonkeyP
         return ns.solve(problem, ns.solvers.GaussSeidel(), max_iterations=50, throw=False)
 
     monkeypatch.setattr(projection, "solve", counted)
-    run = ns.simulate(system, 0.01, 0.01, scheme="projected")
+    run = ns.simulate(system, duration=0.01, step=0.01, scheme="projected")
     assert len(solves) <= 2
     assert np.isfinite(run.system.position).all()
 
@@ -150,7 +150,7 @@ def rattle_force_error(step: float) -> float:
         exact = 10.0 * (9.81 - 0.5 * (2.0 * np.pi) ** 2 * np.sin(middle))
         errors.append(abs(frame.reactions().of("hoist")[0][2] - exact))
 
-    ns.simulate(hoist(), 0.5, step, scheme="rattle", observe=look)
+    ns.simulate(hoist(), duration=0.5, step=step, scheme="rattle", observe=look)
     return max(errors)
 
 
@@ -171,7 +171,7 @@ def test_reactions_balance_momentum(scheme):
         before[0] = speed
         assert frame.reactions().of("hoist")[0][2] == pytest.approx(wanted, abs=1e-8)
 
-    ns.simulate(hoist(), 0.2, step, scheme=scheme, observe=look)
+    ns.simulate(hoist(), duration=0.2, step=step, scheme=scheme, observe=look)
 
 
 def test_a_strut_has_no_reactions():
@@ -180,7 +180,9 @@ def test_a_strut_has_no_reactions():
     system.add_joint(ns.joints.Strut(None, "ball", anchor_a=(0, 0, 0), anchor_b=(0, 0, 0), name="spring"))
     system.add_spring("spring", stiffness=100.0, rest=1.0)
     found = []
-    ns.simulate(system, 0.02, 0.01, observe=lambda frame: found.append(frame.reactions().of("spring")))
+    ns.simulate(
+        system, duration=0.02, step=0.01, observe=lambda frame: found.append(frame.reactions().of("spring"))
+    )
     assert all(not force.any() and not torque.any() for force, torque in found)
 
 
@@ -195,7 +197,7 @@ def test_gears_that_do_not_mesh_are_named(internal):
         ns.joints.Gear("left", "right", axis=(0, 0, 1), radii=radii, internal=internal, name="teeth")
     )
     with pytest.raises(ProblemError, match=r"joint 'teeth' has axles 1 m apart .* touch at 0\.[13] m"):
-        ns.simulate(system, 0.01, 0.01)
+        ns.simulate(system, duration=0.01, step=0.01)
 
 
 def test_assemble_holds_one_body_by_its_name():

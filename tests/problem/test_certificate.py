@@ -21,8 +21,9 @@ NONE = np.zeros(0)
 
 
 def rows_above(certificate: Certificate, level: float = 1e-12) -> set[str]:
-    """Names of the rows that report a violation; what is not a number is a violation."""
-    return {name for name in ROWS if not getattr(certificate, name).relative <= level}
+    """Names of the rows that report a violation; what is not a number is one, but for unknown masses."""
+    known = ROWS if certificate.momentum_known else [name for name in ROWS if name != "momentum_balance"]
+    return {name for name in known if not getattr(certificate, name).relative <= level}
 
 
 def judge(
@@ -76,7 +77,9 @@ def test_relative_residuals_do_not_depend_on_units(scene, law, units, seed):
     two = certify(ContactProblem(**other.block_arguments(), law=law), gamma_other, joint_other, v_other)
     for name in ROWS:
         assert getattr(one, name).relative > 1e-3, name  # the answer is wrong in every way
-        assert getattr(two, name).relative == pytest.approx(getattr(one, name).relative, rel=1e-9), name
+        assert getattr(two, name).relative == pytest.approx(
+            getattr(one, name).relative, rel=1e-9, nan_ok=True
+        ), name
     assert two.residual == pytest.approx(one.residual, rel=1e-9)
     speed, energy = length / time, mass * (length / time) ** 2
     for name, unit in (
@@ -104,7 +107,9 @@ def test_verdict_of_matrices_and_delassus_does_not_depend_on_units(scene, units)
         one = certify(ContactProblem(**arguments(si)), gamma, joint, v_one)
         two = certify(ContactProblem(**arguments(other)), gamma_other, joint_other, v_two)
         for name in ROWS:
-            assert getattr(two, name).relative == pytest.approx(getattr(one, name).relative, rel=1e-9), name
+            assert getattr(two, name).relative == pytest.approx(
+                getattr(one, name).relative, rel=1e-9, nan_ok=True
+            ), name
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -544,7 +549,9 @@ def test_residuals_of_very_small_and_very_large_problems(size):
     wanted = judge([[1.0, 0.6, 0.0]], [[-0.3, 0.1, 0.0]])
     found = judge([[size, 0.6 * size, 0.0]], [[-0.3 * size, 0.1 * size, 0.0]])
     for name in ROWS:
-        assert getattr(found, name).relative == pytest.approx(getattr(wanted, name).relative, rel=1e-12), name
+        assert getattr(found, name).relative == pytest.approx(
+            getattr(wanted, name).relative, rel=1e-12, nan_ok=True
+        ), name
 
 
 # ---- the sliding ball ---------------------------------------------------------------------------

@@ -191,17 +191,27 @@ def test_table_of_statuses_is_complete() -> None:
     assert list(table_rows("choosing-a-solver.md", "status")) == [status.name for status in Status]
 
 
-def test_table_of_rooms_is_the_import_contract() -> None:
+def test_table_of_rooms_is_the_import_contracts() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    table = text[text.index("| room |") :].split("\n\n")[0]
-    shown = [
-        name.strip("`/ ").removesuffix(".py")
-        for line in table.splitlines()[2:]
-        for name in line.split("|")[1].split(",")
-    ]
+    lines = text[text.index("| room |") :].split("\n\n")[0].splitlines()[2:]
+    cells = [[cell.strip() for cell in line.split("|")[1:4]] for line in lines]
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
-    assert shown == [name.removeprefix("nonsmooth.") for layer in layers for name in layer.split(" : ")]
+    first, *others = settings["tool"]["importlinter"]["contracts"]
+    layers = [layer.split(" | ") for layer in first["layers"]]
+    shown = [name.strip("`/ ").removesuffix(".py") for room, _, _ in cells for name in room.split(",")]
+    assert shown == [name for layer in layers for name in layer]
+    walls: dict[str, set[str]] = {name: set() for name in shown}
+    for contract in others:
+        for source in contract.get("source_modules", []):
+            walls.get(source.removeprefix("nonsmooth."), set()).update(contract["forbidden_modules"])
+    for room, _, allowed in cells[:-1]:
+        name = room.strip("`/")
+        below = layers[[name in layer for layer in layers].index(True) + 1 : -2]
+        open_to = [other for layer in below for other in layer if f"nonsmooth.{other}" not in walls[name]]
+        every = [other for layer in below for other in layer]
+        named = every if allowed.startswith("all below") else re.findall(r"`(\w+)`", allowed)
+        assert named == open_to, f"{name} may import {open_to}"
+        assert bool(named) != allowed.startswith("nothing"), name
 
 
 def test_list_of_long_tests_is_complete() -> None:

@@ -68,7 +68,7 @@ def test_a_chain_is_as_long_as_it_was_asked_for_and_hangs_below_its_ends(
 def test_a_free_chain_of_two_links_starts_to_fall_as_by_hand() -> None:
     """Level from rest: the links' angular accelerations are 9g/7l downwards and 3g/7l upwards."""
     step, link = 1e-4, 0.5
-    fallen = ns.simulate(ns.scenes.chain(2, span=None, length=2.0 * link), step, step).system
+    fallen = ns.simulate(ns.scenes.chain(2, span=None, length=2.0 * link), duration=step, step=step).system
     turning = -fallen.angular_velocity[:, 1] / step  # pins turn from x towards z
     np.testing.assert_allclose(turning, [-9.0 * 9.81 / (7.0 * link), 3.0 * 9.81 / (7.0 * link)], rtol=1e-9)
 
@@ -76,11 +76,11 @@ def test_a_free_chain_of_two_links_starts_to_fall_as_by_hand() -> None:
 @pytest.mark.parametrize("driven", [True, False])
 def test_four_bars_of_a_grid_do_not_know_of_each_other(driven: bool) -> None:
     grid = ns.scenes.four_bar_grid(2, 2, driven=driven)
-    run = ns.simulate(grid, 0.2, 0.002, scheme="rattle")
+    run = ns.simulate(grid, duration=0.2, step=0.002, scheme="rattle")
     for number in range(4):
         row, column = divmod(number, 2)
         single = ns.scenes.four_bar(angle=0.5 * math.pi * number, driven=driven)
-        alone = ns.simulate(single, 0.2, 0.002, scheme="rattle").system
+        alone = ns.simulate(single, duration=0.2, step=0.002, scheme="rattle").system
         found = run.system.position[3 * number : 3 * number + 3] - [2.0 * column, 0.0, 2.0 * row]
         np.testing.assert_allclose(found, alone.position, atol=1e-9)
 
@@ -88,8 +88,8 @@ def test_four_bars_of_a_grid_do_not_know_of_each_other(driven: bool) -> None:
 @pytest.mark.parametrize("hinges", [2, 3, 5])
 def test_a_door_turns_the_same_on_any_number_of_hinges(hinges: int) -> None:
     """J θ̈ = F w/2 cos θ for a push along y on the centre; its angle after a short time is F w/2 t²/(2 J)."""
-    one = ns.simulate(ns.scenes.door(1), 0.5, 0.005, scheme="rattle").system
-    many = ns.simulate(ns.scenes.door(hinges), 0.5, 0.005, scheme="rattle").system
+    one = ns.simulate(ns.scenes.door(1), duration=0.5, step=0.005, scheme="rattle").system
+    many = ns.simulate(ns.scenes.door(hinges), duration=0.5, step=0.005, scheme="rattle").system
     np.testing.assert_allclose(many.position, one.position, atol=1e-9)
     moment = 20.0 * (1.0 + 0.05**2) / 12.0 + 20.0 * 0.25
     np.testing.assert_allclose(many.coordinate("hinge 0"), 3.0 * 0.5 * 0.25 / (2.0 * moment), rtol=1e-2)
@@ -119,7 +119,7 @@ def test_bad_parameters_of_mechanisms_are_named() -> None:
 
 @pytest.mark.parametrize("scheme", ["projected", "rattle"])
 def test_a_slider_is_where_the_crank_puts_it(scheme: str) -> None:
-    run = ns.simulate(ns.scenes.slider_crank(angle=0.5, speed=10.0), 0.3, 0.003, scheme=scheme)
+    run = ns.simulate(ns.scenes.slider_crank(angle=0.5, speed=10.0), duration=0.3, step=0.003, scheme=scheme)
     x, v, _ = references.slider_crank(0.5 + 3.0, crank=0.1, rod=0.25, speed=10.0)
     slider = run.system.index("slider")
     assert run.system.position[slider] == pytest.approx([x, 0.0, 0.0], abs=1e-10)
@@ -134,7 +134,7 @@ def test_a_chain_at_rest_has_the_shape_and_forces_of_statics(scheme: str) -> Non
         if frame.time > 3.99:
             kept.append(frame.reactions())
 
-    run = ns.simulate(system, 4.0, 0.02, scheme=scheme, observe=look)
+    run = ns.simulate(system, duration=4.0, step=0.02, scheme=scheme, observe=look)
     wanted = references.hanging_chain(6, length=1.5, span=1.0, weight=9.81)
     found = run.system.joints.anchors(run.system.position, run.system.quaternion)[:, 0][:, [0, 2]]
     np.testing.assert_allclose(found, wanted.joints, atol=1e-7)
@@ -154,7 +154,9 @@ def test_a_top_precesses_steadily_to_second_order() -> None:
             axis = quaternions.rotate(frame.quaternion[0], (0.0, 0.0, 1.0))
             far.append(float(np.linalg.norm(axis - wanted)))
 
-        ns.simulate(ns.scenes.top(precession_rate=rate), 0.2, step, scheme="rattle", observe=look)
+        ns.simulate(
+            ns.scenes.top(precession_rate=rate), duration=0.2, step=step, scheme="rattle", observe=look
+        )
         errors.append(max(far))
     assert errors[1] < 2e-4
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
@@ -179,7 +181,7 @@ def test_nothing_overlaps_in_a_stirrer_and_its_paddle_clears_the_floor() -> None
         )
         tips.append(frame.position[coupler] + quaternions.rotate(frame.quaternion[coupler], down))
 
-    run = ns.simulate(system, 1.0, 0.005, scheme="projected", observe=look)
+    run = ns.simulate(system, duration=1.0, step=0.005, scheme="projected", observe=look)
     assert run.steps["contacts"].max() == 0.0
     x, _, z = np.array(tips).T
     half = -system.position[system.index("left"), 0]
@@ -202,7 +204,7 @@ def test_work_of_the_stirrers_motor_is_energy_and_heat(law: str) -> None:
         for name in ("position", "quaternion", "linear_velocity", "angular_velocity"):
             getattr(before, name)[:] = getattr(frame, name)
 
-    run = ns.simulate(system, 0.6, 0.004, law=law, tolerance=1e-3, observe=look)
+    run = ns.simulate(system, duration=0.6, step=0.004, law=law, tolerance=1e-3, observe=look)
     assert run.certificate.failed == 0
     work, heat, energy = np.array(ledger).T
     through = np.abs(work).sum() + np.abs(heat).sum()

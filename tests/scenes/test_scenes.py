@@ -86,17 +86,17 @@ def test_every_domino_falls_one_after_the_other() -> None:
 
 
 def test_rolling_ball_rolls_at_five_sevenths() -> None:
-    run = simulate(scenes.rolling_ball(), 1.0, 0.01, tolerance=1e-10)
+    run = simulate(scenes.rolling_ball(), duration=1.0, step=0.01, tolerance=1e-10)
     ball = run.system.names["ball"]
     np.testing.assert_allclose(run.system.linear_velocity[ball], [10.0 / 7.0, 0.0, 0.0], atol=1e-8)
-    spin = simulate(scenes.rolling_ball(), 0.2, 0.01, tolerance=1e-10).system
+    spin = simulate(scenes.rolling_ball(), duration=0.2, step=0.01, tolerance=1e-10).system
     assert spin.linear_velocity[0, 0] == pytest.approx(2.0 - 0.2 * G * 0.2, abs=1e-8)
 
 
 def test_bouncing_ball_comes_back_to_e_squared_of_its_height() -> None:
     heights: list[float] = []
     simulate(
-        scenes.bouncing_ball(height=1.0, restitution=0.8), 1.0, 0.001,
+        scenes.bouncing_ball(height=1.0, restitution=0.8), duration=1.0, step=0.001,
         observe=lambda frame: heights.append(float(frame.position[0, 2]) - 0.1),
     )  # fmt: skip
     bounce = int(np.argmin(heights[:700]))
@@ -105,13 +105,15 @@ def test_bouncing_ball_comes_back_to_e_squared_of_its_height() -> None:
 
 @pytest.mark.parametrize("balls", [2, 5])
 def test_cradle_passes_the_whole_speed_on(balls: int) -> None:
-    run = simulate(scenes.newtons_cradle(balls, speed=1.0), 0.1, 0.001, tolerance=1e-12)
+    run = simulate(scenes.newtons_cradle(balls, speed=1.0), duration=0.1, step=0.001, tolerance=1e-12)
     speed = run.system.linear_velocity[:, 0]
     np.testing.assert_allclose(speed, [0.0] * (balls - 1) + [1.0], atol=1e-9)
 
 
 def test_cradle_with_loss_keeps_its_momentum() -> None:
-    run = simulate(scenes.newtons_cradle(3, speed=2.0, restitution=0.5), 0.1, 0.001, tolerance=1e-12)
+    run = simulate(
+        scenes.newtons_cradle(3, speed=2.0, restitution=0.5), duration=0.1, step=0.001, tolerance=1e-12
+    )
     speed = run.system.linear_velocity[:, 0]
     assert speed.sum() == pytest.approx(2.0, abs=1e-9)
     assert speed[2] == pytest.approx(2.0 * 0.75**2, abs=1e-9)  # each impact passes (1 + e)/2 on
@@ -120,7 +122,9 @@ def test_cradle_with_loss_keeps_its_momentum() -> None:
 @pytest.mark.parametrize("friction", [0.1, 0.25, 0.5])
 def test_box_on_incline_stays_or_slides(friction: float) -> None:
     angle, step = math.radians(20.0), 0.005
-    run = simulate(scenes.box_on_incline(angle=angle, friction=friction), 0.2, step, tolerance=1e-10)
+    run = simulate(
+        scenes.box_on_incline(angle=angle, friction=friction), duration=0.2, step=step, tolerance=1e-10
+    )
     down = np.array([math.cos(angle), 0.0, -math.sin(angle)])
     wanted = max(0.0, G * (math.sin(angle) - friction * math.cos(angle))) * 0.2
     np.testing.assert_allclose(run.system.linear_velocity[0], wanted * down, atol=1e-7)
@@ -131,7 +135,9 @@ def test_walls_stand_and_their_floor_carries_them(build) -> None:
     system = build()
     forces: list[float] = []
     floor = system.names["floor"]
-    run = simulate(system, 0.2, 0.005, observe=lambda frame: forces.append(-frame.force_on(floor)[2]))
+    run = simulate(
+        system, duration=0.2, step=0.005, observe=lambda frame: forces.append(-frame.force_on(floor)[2])
+    )
     moving = ~system.fixed
     assert np.abs(run.system.position - system.position).max() < 1e-5
     assert forces[-1] == pytest.approx(G * system.mass[moving].sum(), rel=1e-4)

@@ -38,7 +38,11 @@ def tower_problem(boxes: int) -> ns.ContactProblem:
     """The first step of a stack of cubes at rest."""
     kept: list[ns.ContactProblem] = []
     ns.simulate(
-        box_stack(boxes), 1e-3, 1e-3, solver=ADMM(), observe=lambda frame: kept.append(frame.solution.problem)
+        box_stack(boxes),
+        duration=1e-3,
+        step=1e-3,
+        solver=ADMM(),
+        observe=lambda frame: kept.append(frame.solution.problem),
     )
     return kept[0]
 

@@ -17,7 +17,7 @@ def test_auto_solves_what_others_made(path: Path) -> None:
     solution = ns.solve(problem, tolerance=1e-8, measure="both", time_limit=60.0)
     assert solution.certificate.holds(1e-8)
     if np.all(problem.components == 3):
-        assert ns.siconos_error(problem, solution.impulses, solution.joint_impulses) <= 1e-8
+        assert ns.problem.siconos_error(problem, solution.impulses, solution.joint_impulses) <= 1e-8
 
 
 def test_siconos_error_alone_is_not_enough() -> None:
@@ -26,6 +26,6 @@ def test_siconos_error_alone_is_not_enough() -> None:
     swept = ns.solve(
         problem, ns.solvers.GaussSeidel(acceleration="none"), max_iterations=1, tolerance=1e-8, throw=False
     )
-    assert ns.siconos_error(problem, swept.impulses) < 1e-4
+    assert ns.problem.siconos_error(problem, swept.impulses) < 1e-4
     assert swept.certificate.penetration.absolute > 0.01
     assert swept.certificate.residual > 1e-2

@@ -377,7 +377,8 @@ SMALL = {"filling": {"spheres": 150}, "compaction": {"spheres": 60}, "capsule-he
 def go(name, threads, **options):
     scene = ns.scenes.SCENES[name]
     step = min(0.01, scene.settings.get("step", 0.01))
-    return ns.simulate(scene.build(**SMALL.get(name, {})), 60 * step, step, threads=threads, **options)
+    system = scene.build(**SMALL.get(name, {}))
+    return ns.simulate(system, duration=60 * step, step=step, threads=threads, **options)
 
 def digest(run):
     end = run.system

@@ -168,7 +168,7 @@ def test_metric_weighs_torques_and_forces():
     rows = problem.row_matrix().toarray()
     generator = np.random.default_rng(0)
     parts = generator.standard_normal((problem.joint_rows // 5, 5, 5))
-    metric = sp.block_diag([part @ part.T + np.eye(5) for part in parts])
+    metric = sp.block_diag([sp.csr_array(part @ part.T + np.eye(5)) for part in parts])
     start = ns.solve(problem, tolerance=1e-12).joint_impulses
     _, found = minimum_norm(problem, [], start, metric)
     assert rows @ found == pytest.approx(rows @ start, abs=1e-13)

@@ -31,7 +31,9 @@ def stack() -> ns.System:
 def last() -> dict[str, Any]:
     """The last frame of a run of the stack at rest."""
     kept: dict[str, Any] = {}
-    ns.simulate(stack(), 0.1, 0.01, tolerance=1e-10, observe=lambda frame: kept.update(frame=frame))
+    ns.simulate(
+        stack(), duration=0.1, step=0.01, tolerance=1e-10, observe=lambda frame: kept.update(frame=frame)
+    )
     return kept
 
 
@@ -78,8 +80,8 @@ def test_torque_is_about_the_centre_that_the_contacts_were_found_with() -> None:
     system.add_sphere(0.1, mass=1.0, position=(0, 0, 0.1), velocity=(2, 0, 0), name="ball")
     torque = ns.Sensor(lambda frame: frame.torque_on("ball", by="floor"))
     force = ns.Sensor(lambda frame: frame.force_on("ball"))
-    ns.simulate(system, 0.05, 0.01, tolerance=1e-10, observe=torque)
-    ns.simulate(system, 0.05, 0.01, tolerance=1e-10, observe=force)
+    ns.simulate(system, duration=0.05, step=0.01, tolerance=1e-10, observe=torque)
+    ns.simulate(system, duration=0.05, step=0.01, tolerance=1e-10, observe=force)
     assert force.values[:, 0] == pytest.approx(-0.5 * G)
     np.testing.assert_allclose(torque.values, [(0.0, 0.05 * G, 0.0)] * 5, atol=1e-9)
     np.testing.assert_allclose(torque.times, 0.01 * np.arange(1, 6))
@@ -141,7 +143,7 @@ def test_recordings_answer_by_name(tmp_path: Path) -> None:
     sensor = ns.Sensor(lambda frame: frame.force_on("lower crate", by="floor"))
     system = stack()
     system.linear_velocity[system.index("dumbbell")] = (1.0, 0.0, 2.0)  # it flies, and lands
-    ns.simulate(system, 1.0, 0.01, tolerance=1e-8, record=path, observe=sensor)
+    ns.simulate(system, duration=1.0, step=0.01, tolerance=1e-8, record=path, observe=sensor)
     with ns.Trajectory(path) as trajectory:
         forces = trajectory.force_on("lower crate", by="floor")
         assert np.isnan(forces[0]).all()

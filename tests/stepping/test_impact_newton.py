@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import nonsmooth as ns
 from helpers.random_bodies import cross_matrix, random_rotation
-from nonsmooth.stepping import impact_newton
 from nonsmooth.stepping.kernels import impacts as kernels
+from nonsmooth.stepping.schemes import impact_newton
 
 CLOSE = 1e-9  # part of the island's speeds (and of impulses that give such speeds) by which a law may miss
 SEEDS = st.integers(0, 2**32 - 1)
@@ -167,7 +167,7 @@ def test_bouncing_box_leaves_no_impact_unfinished(law: str, monkeypatch: pytest.
             (0.4, 0.3, 0.1), mass=1.0, position=(0, 0, 0.4), velocity=(*drift, -1.0), angular_velocity=spin,
             material="m",
         )  # fmt: skip
-        run = ns.simulate(system, 1.0, 0.004)
+        run = ns.simulate(system, duration=1.0, step=0.004)
         assert run.certificate.impacts > 10
         assert run.certificate.unfinished_impacts == 0
         assert run.steps["impact_work"].max() <= 1e-14

@@ -40,7 +40,9 @@ def books(run: ns.Run) -> np.ndarray:
 
 
 def test_elastic_ball_keeps_its_energy_in_ballistic_flight() -> None:
-    run = ns.simulate(scenes.bouncing_ball(height=1.0, restitution=1.0), 10.0, 0.005, scheme="ballistic")
+    run = ns.simulate(
+        scenes.bouncing_ball(height=1.0, restitution=1.0), duration=10.0, step=0.005, scheme="ballistic"
+    )
     assert run.certificate.impacts >= 10
     np.testing.assert_allclose(energy(run), energy(run)[0], rtol=1e-12)
     assert run.steps["flight_work"] == pytest.approx(0.0, abs=1e-13)
@@ -49,7 +51,7 @@ def test_elastic_ball_keeps_its_energy_in_ballistic_flight() -> None:
 def test_euler_loses_in_flight_what_is_told() -> None:
     """Each step of free flight loses ½ m g² h², and nothing else loses energy."""
     step = 0.004
-    run = ns.simulate(scenes.bouncing_ball(height=1.0, restitution=1.0), 2.0, step)
+    run = ns.simulate(scenes.bouncing_ball(height=1.0, restitution=1.0), duration=2.0, step=step)
     np.testing.assert_allclose(run.steps["flight_work"], -0.5 * G**2 * step**2, rtol=1e-6)
     np.testing.assert_allclose(books(run), books(run)[0], rtol=1e-13)
     assert energy(run)[-1] < 0.99 * energy(run)[0]
@@ -58,7 +60,7 @@ def test_euler_loses_in_flight_what_is_told() -> None:
 def test_heights_fall_by_e_squared_and_the_ball_comes_to_rest() -> None:
     heights: list[float] = []
     run = ns.simulate(
-        scenes.bouncing_ball(height=1.0, restitution=0.5), 1.6, 0.001, scheme="ballistic",
+        scenes.bouncing_ball(height=1.0, restitution=0.5), duration=1.6, step=0.001, scheme="ballistic",
         observe=lambda frame: heights.append(float(frame.position[0, 2]) - 0.1),
     )  # fmt: skip
     inside = np.array(heights)
@@ -79,7 +81,9 @@ def bounces(far: bool = False, near: bool = False) -> np.ndarray:
         system.add_sphere(0.1, mass=1.0, position=(50.0, 0, 1.0), material="m")
         system.add_sphere(0.1, mass=1.0, position=(50.0, 0, 1.1), material="m")
     seen: list[np.ndarray] = []
-    ns.simulate(system, 1.0, 0.002, observe=lambda frame: seen.append(frame.position[ball].copy()))
+    ns.simulate(
+        system, duration=1.0, step=0.002, observe=lambda frame: seen.append(frame.position[ball].copy())
+    )
     return np.array(seen)
 
 
@@ -98,7 +102,7 @@ def test_overlaps_and_neighbours_change_no_bounce() -> None:
 def test_cradle_sends_off_as_many_as_came(gap: float, moving: int) -> None:
     system = scenes.newtons_cradle(5, speed=1.0, gap=gap)
     system.linear_velocity[:moving, 0] = 1.0
-    run = ns.simulate(system, 0.1, 0.01, tolerance=1e-12)
+    run = ns.simulate(system, duration=0.1, step=0.01, tolerance=1e-12)
     np.testing.assert_allclose(
         run.system.linear_velocity[:, 0], [0.0] * (5 - moving) + [1.0] * moving, atol=1e-14
     )
@@ -109,7 +113,7 @@ def test_cradle_sends_off_as_many_as_came(gap: float, moving: int) -> None:
 def test_box_that_lands_flat_keeps_its_energy() -> None:
     system = floor(restitution=1.0, friction=0.0)
     system.add_box((0.4, 0.6, 0.2), mass=3.0, position=(0, 0, 0.5), material="m")
-    run = ns.simulate(system, 1.0, 0.004, scheme="ballistic")
+    run = ns.simulate(system, duration=1.0, step=0.004, scheme="ballistic")
     assert run.certificate.impacts >= 8
     np.testing.assert_allclose(energy(run), energy(run)[0], rtol=1e-12)
 
@@ -121,7 +125,7 @@ def test_a_plate_on_the_floor_is_no_end_of_a_bounce() -> None:
     system.add_box((1, 1, 0.1), mass=50.0, position=(0, 0, 0.05), name="plate")
     system.add_sphere(0.1, mass=1.0, position=(0, 0, 0.7), velocity=(0, 0, -2), material="rubber")
     system.set_pair("rubber", "default", restitution=0.8, friction=0.0)
-    run = ns.simulate(system, 0.3, 0.002)
+    run = ns.simulate(system, duration=0.3, step=0.002)
     assert run.certificate.unfinished_impacts == 0
     assert run.system.linear_velocity[2, 2] > 0.5
     assert abs(run.system.linear_velocity[1]).max() < 1e-6
@@ -138,7 +142,7 @@ def lattice(side: int = 6, radius: float = 0.25) -> ns.System:
 
 @pytest.mark.parametrize(("step", "duration"), [(0.004, 3.0), (0.001, 1.0)])
 def test_elastic_666_keeps_its_energy(step: float, duration: float) -> None:
-    run = ns.simulate(lattice(), duration, step, scheme="ballistic")
+    run = ns.simulate(lattice(), duration=duration, step=step, scheme="ballistic")
     assert run.certificate.impacts > 200
     assert run.certificate.unfinished_impacts == 0
     np.testing.assert_allclose(energy(run), energy(run)[0], rtol=1e-6)
@@ -147,7 +151,7 @@ def test_elastic_666_keeps_its_energy(step: float, duration: float) -> None:
 
 
 def test_elastic_666_loses_energy_in_flight_alone_by_euler() -> None:
-    run = ns.simulate(lattice(2), 2.0, 0.004)
+    run = ns.simulate(lattice(2), duration=2.0, step=0.004)
     np.testing.assert_allclose(books(run), books(run)[0], rtol=1e-12)
     assert np.abs(run.steps["impact_work"]).max() <= 1e-13 * energy(run)[0]
 
@@ -162,7 +166,7 @@ def rod(law: str, friction: float, e: float, speed: float) -> tuple[ns.System, F
     state: Any = {"position": (0, 0, 0.25 * math.sqrt(3.0) + 0.05), "velocity": (speed, 0, -1)}
     system.add_capsule(0.05, 1.0, mass=1.0, orientation=lean, material="m", **state)
     seen: list[Frame] = []
-    run = ns.simulate(system, 0.001, 0.001, observe=seen.append)
+    run = ns.simulate(system, duration=0.001, step=0.001, observe=seen.append)
     return run.system, seen[0]
 
 
@@ -213,7 +217,7 @@ def test_spinning_ball_on_a_rough_floor(law: str, spin: float) -> None:
     system.add_sphere(
         r, mass=2.0, position=(0, 0, r), velocity=(0, 0, -3.0), angular_velocity=(0, spin, 0), material="m"
     )
-    end = ns.simulate(system, 0.001, 0.001).system.linear_velocity[1]
+    end = ns.simulate(system, duration=0.001, step=0.001).system.linear_velocity[1]
     np.testing.assert_allclose(
         end, [min(mu * (1.0 + e) * 3.0, 2.0 / 7.0 * r * spin), 0.0, e * 3.0], atol=1e-13
     )
@@ -233,7 +237,7 @@ def test_hinged_rod_bounces_off_a_wall(law: str) -> None:
         material="m", name="rod",
     )  # fmt: skip
     system.add_joint(Revolute(None, "rod", point=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
-    run = ns.simulate(system, 0.05, 0.001, scheme="projected")
+    run = ns.simulate(system, duration=0.05, step=0.001, scheme="projected")
     assert run.certificate.impacts >= 1
     assert run.system.angular_velocity[1, 1] == pytest.approx(1.0, abs=1e-4)
     assert run.certificate.largest_joint_error < 1e-9
@@ -252,7 +256,7 @@ def test_law_of_impact_belongs_to_the_pair() -> None:
 
 
 def test_certificate_tells_of_impacts_only_where_there_are_some() -> None:
-    quiet = ns.simulate(scenes.box_stack(boxes=2), 0.02, 0.01)
+    quiet = ns.simulate(scenes.box_stack(boxes=2), duration=0.02, step=0.01)
     assert "impact" not in str(quiet.certificate)
-    loud = ns.simulate(scenes.newtons_cradle(3), 0.1, 0.01)
+    loud = ns.simulate(scenes.newtons_cradle(3), duration=0.1, step=0.01)
     assert "2 impacts" in str(loud.certificate)

@@ -14,7 +14,6 @@ from scipy.special import ellipk
 import nonsmooth as ns
 from nonsmooth.model import quaternions
 from nonsmooth.stepping import TimeStepper
-from nonsmooth.stepping.options import StepOptions
 
 SCHEMES = ("stabilised", "projected", "rattle")
 GRAVITY = 9.81
@@ -58,7 +57,7 @@ def test_order_of_convergence(scheme: str, order: int) -> None:
     duration, errors = 0.8, []
     exact = bar_angle(duration)
     for steps in (100, 200, 400):
-        run = ns.simulate(compound_pendulum(), duration, duration / steps, scheme=scheme)
+        run = ns.simulate(compound_pendulum(), duration=duration, step=duration / steps, scheme=scheme)
         x, _, z = run.system.position[0]
         errors.append(abs(math.atan2(-z, x) - exact))
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
@@ -92,8 +91,8 @@ def test_reaction_of_a_bar_let_go_and_of_a_bar_at_rest() -> None:
     frames: list[ns.stepping.Reactions] = []
     ns.simulate(
         compound_pendulum(),
-        1e-4,
-        1e-4,
+        duration=1e-4,
+        step=1e-4,
         observe=lambda frame: frames.append(frame.reactions()),
         scheme="stabilised",
     )
@@ -112,7 +111,7 @@ def test_a_body_that_starts_in_the_ground_does_not_pop_up(scheme: str) -> None:
     def look(frame: ns.stepping.Frame) -> None:
         heights.append(float(frame.position[1, 2]))
 
-    run = ns.simulate(system, 1.0, 0.005, scheme=scheme, tolerance=1e-9, observe=look)
+    run = ns.simulate(system, duration=1.0, step=0.005, scheme=scheme, tolerance=1e-9, observe=look)
     assert run.certificate.failed == 0
     if scheme != "stabilised":
         assert max(heights) == pytest.approx(0.1, abs=1e-9)
@@ -141,7 +140,7 @@ def test_a_free_body_keeps_energy_and_momentum_to_the_order(
     energy, momentum = 0.5 * float(np.array(moments) @ np.square(spin)), angular_momentum(start)
     errors = []
     for steps in (100, 200, 400):
-        run = ns.simulate(start, 3.0, 3.0 / steps, scheme=scheme)
+        run = ns.simulate(start, duration=3.0, step=3.0 / steps, scheme=scheme)
         assert run.steps["kinetic_energy"] == pytest.approx(energy, rel=1e-11)
         assert np.linalg.norm(angular_momentum(run.system)) == pytest.approx(
             np.linalg.norm(momentum), rel=1e-11
@@ -167,7 +166,7 @@ def test_a_door_on_three_hinges_turns_as_on_one(scheme: str) -> None:
     def pushed(hinges: int) -> ns.System:
         system = door(hinges)
         system.add_force("door", force=(0.0, 3.0, 0.0))
-        return ns.simulate(system, 0.5, 0.01, scheme=scheme).system
+        return ns.simulate(system, duration=0.5, step=0.01, scheme=scheme).system
 
     assert pushed(3).position == pytest.approx(pushed(1).position, abs=1e-8)
 
@@ -175,7 +174,7 @@ def test_a_door_on_three_hinges_turns_as_on_one(scheme: str) -> None:
 def test_reactions_of_a_door_on_three_hinges_are_those_of_least_norm() -> None:
     """Equal supports: each hinge carries a third of the weight, and moments turn about the middle one."""
     found: list[ns.stepping.Reactions] = []
-    ns.simulate(door(3), 0.01, 0.01, observe=lambda frame: found.append(frame.reactions()))
+    ns.simulate(door(3), duration=0.01, step=0.01, observe=lambda frame: found.append(frame.reactions()))
     force = np.array([found[0].of(f"hinge {k}")[0] for k in range(3)])
     total = force.sum(axis=0)
     assert np.abs(total).max() == pytest.approx(20.0 * GRAVITY, rel=1e-9)
@@ -189,7 +188,7 @@ def test_the_solver_does_not_change_reactions_of_redundant_joints() -> None:
     for solver in solvers:
         frames: list[np.ndarray] = []
         ns.simulate(
-            door(3), 0.01, 0.01, solver=solver, tolerance=1e-10, max_iterations=100_000,
+            door(3), duration=0.01, step=0.01, solver=solver, tolerance=1e-10, max_iterations=100_000,
             observe=lambda frame, kept=frames: kept.append(frame.reactions().force.copy()),
         )  # fmt: skip
         answers.append(frames[0])
@@ -234,7 +233,7 @@ def _local(system: ns.System, body: str | None, corner: np.ndarray, corners: np.
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_planar_four_bar_written_in_3d_keeps_its_energy(scheme: str) -> None:
-    run = ns.simulate(four_bar(), 1.0, 0.001, scheme=scheme)
+    run = ns.simulate(four_bar(), duration=1.0, step=0.001, scheme=scheme)
     assert run.certificate.failed == 0
     energy = run.steps["kinetic_energy"] + run.steps["potential_energy"]
     largest = run.steps["kinetic_energy"].max()
@@ -245,9 +244,9 @@ def test_a_planar_four_bar_written_in_3d_keeps_its_energy(scheme: str) -> None:
 def test_an_assembly_that_starts_apart_is_closed() -> None:
     apart = four_bar(0.05)
     with pytest.raises(ns.errors.ProblemError, match=r"pin \d.*open by.*assemble"):
-        ns.simulate(apart, 0.1, 0.001)
+        ns.simulate(apart, duration=0.1, step=0.001)
     closed = ns.assemble(apart)
-    run = ns.simulate(closed, 0.01, 0.001, scheme="projected")
+    run = ns.simulate(closed, duration=0.01, step=0.001, scheme="projected")
     assert run.steps["joint_error"].max() < 1e-10
     held = ns.assemble(apart, hold=["crank"])
     assert np.array_equal(held.position[0], apart.position[0])
@@ -280,7 +279,7 @@ def test_a_driven_crank_turns_as_it_is_told(scheme: str) -> None:
     system = pendulum(0.0)
     system.add_driver("pin", ns.joints.Ramp(2.0 * math.pi))
     system = ns.assemble(system)
-    run = ns.simulate(system, 1.25, 0.001, scheme=scheme)
+    run = ns.simulate(system, duration=1.25, step=0.001, scheme=scheme)
     assert run.system.coordinate("pin") == pytest.approx(2.5 * math.pi, abs=1e-5)
     found = math.atan2(run.system.position[0, 0], -run.system.position[0, 2])
     assert abs(found) == pytest.approx(math.pi / 2, abs=1e-5)
@@ -289,14 +288,14 @@ def test_a_driven_crank_turns_as_it_is_told(scheme: str) -> None:
 def test_limits_stop_and_dry_friction_holds() -> None:
     stopped = compound_pendulum()
     stopped.add_limit("pin", lower=-0.5, upper=0.5)
-    run = ns.simulate(stopped, 2.0, 0.002, scheme="projected", tolerance=1e-10)
+    run = ns.simulate(stopped, duration=2.0, step=0.002, scheme="projected", tolerance=1e-10)
     assert abs(run.system.coordinate("pin")) == pytest.approx(0.5, abs=1e-8)
     assert run.system.linear_velocity[0] == pytest.approx(np.zeros(3), abs=1e-8)
     weight = 2.0 * GRAVITY * 0.5  # N·m at the pin
     for bound, holds in ((1.01 * weight, True), (0.99 * weight, False)):
         rubbing = compound_pendulum()
         rubbing.add_joint_friction("pin", bound)
-        turned = abs(ns.simulate(rubbing, 1.0, 0.005, tolerance=1e-8).system.coordinate("pin"))
+        turned = abs(ns.simulate(rubbing, duration=1.0, step=0.005, tolerance=1e-8).system.coordinate("pin"))
         assert (turned < 1e-6) == holds
 
 
@@ -313,7 +312,7 @@ def test_a_motor_with_a_torque_limit() -> None:
         speeds.append(frame.system.coordinate_velocity("shaft"))
         torques.append(frame.reactions().torque[0, 2])
 
-    ns.simulate(system, 3.0, 0.01, tolerance=1e-9, observe=look)
+    ns.simulate(system, duration=3.0, step=0.01, tolerance=1e-9, observe=look)
     t = 0.01 * np.arange(1, 301)
     assert np.array(speeds) == pytest.approx(np.minimum(2.0 * t, 3.0), abs=1e-6)
     assert torques[50] == pytest.approx(4.0, rel=1e-6)
@@ -335,11 +334,11 @@ def test_a_jointed_run_goes_on_with_the_same_bits(tmp_path: Path) -> None:
 def test_the_stepper_says_what_it_cannot_do() -> None:
     system = pendulum()
     with pytest.raises(ns.errors.OptionError, match="scheme"):
-        ns.simulate(system, 1.0, 0.01, scheme="implicit")
-    stepper = TimeStepper(system.copy(), 0.01, StepOptions.of(system, 0.01))
+        ns.simulate(system, duration=1.0, step=0.01, scheme="implicit")
+    stepper = TimeStepper(system.copy(), 0.01)
     memory = stepper.memory()
     system.add_limit("pin", upper=2.0)
-    other = TimeStepper(system.copy(), 0.01, StepOptions.of(system, 0.01))
+    other = TimeStepper(system.copy(), 0.01)
     with pytest.raises(ns.errors.ProblemError, match="use the same system"):
         other.restore(memory)
 
@@ -369,7 +368,13 @@ def resting_arm() -> ns.System:
 def test_every_solver_moves_a_mechanism_in_contact_alike(law: str) -> None:
     def end(solver: ns.solvers.Solver | None) -> ns.System:
         run = ns.simulate(
-            resting_arm(), 0.01, 0.005, law=law, solver=solver, tolerance=1e-8, max_iterations=200_000
+            resting_arm(),
+            duration=0.01,
+            step=0.005,
+            law=law,
+            solver=solver,
+            tolerance=1e-8,
+            max_iterations=200_000,
         )
         assert run.certificate.failed == 0
         return run.system

@@ -16,7 +16,7 @@ from nonsmooth.io.runs.chunked_columns import Column
 from nonsmooth.io.runs.writer import Writer
 from nonsmooth.solvers import SolveError
 from nonsmooth.stepping import StepLog
-from nonsmooth.stepping.run import RunCertificate
+from nonsmooth.stepping.run_certificate import RunCertificate
 
 STEP = 0.01
 
@@ -47,7 +47,7 @@ def heap(trouble: Troubled | None = None) -> ns.System:
 def same_as_unbroken(path: Path, steps: int) -> None:
     """What was recorded has the bits of a run that was never cut off."""
     whole = path.with_name("whole.h5")
-    ns.simulate(heap(), steps * STEP, STEP, record=whole)
+    ns.simulate(heap(), duration=steps * STEP, step=STEP, record=whole)
     with ns.Trajectory(path) as broken, ns.Trajectory(whole) as unbroken:
         assert broken.steps.count == unbroken.steps.count == steps
         assert broken.indices.tolist() == unbroken.indices.tolist()
@@ -62,11 +62,16 @@ def same_as_unbroken(path: Path, steps: int) -> None:
 def test_an_error_in_a_step(broken: int, error: type[BaseException], tmp_path: Path) -> None:
     system, path = heap(Troubled(broken * STEP, error)), tmp_path / "run.h5"
     with pytest.raises(error, match="trouble"):
-        ns.simulate(system, 20 * STEP, STEP, record=path)
+        ns.simulate(system, duration=20 * STEP, step=STEP, record=path)
     assert read_checkpoint(f"{path}.checkpoint").memory["index"] == broken
     done = []
     run = ns.simulate(
-        system, 20 * STEP, STEP, record=path, resume=True, progress=lambda n, _, __: done.append(n)
+        system,
+        duration=20 * STEP,
+        step=STEP,
+        record=path,
+        resume=True,
+        progress=lambda n, _, __: done.append(n),
     )
     assert done == list(range(broken, 21))  # told before its first step, as well
     assert run.steps.count == 20
@@ -80,9 +85,9 @@ def test_an_observer_that_fails(tmp_path: Path) -> None:
 
     path = tmp_path / "run.h5"
     with pytest.raises(Trouble):
-        ns.simulate(heap(), 20 * STEP, STEP, record=path, observe=observe)
+        ns.simulate(heap(), duration=20 * STEP, step=STEP, record=path, observe=observe)
     assert read_checkpoint(f"{path}.checkpoint").memory["index"] == 7
-    ns.simulate(heap(), 20 * STEP, STEP, record=path, resume=True)
+    ns.simulate(heap(), duration=20 * STEP, step=STEP, record=path, resume=True)
     same_as_unbroken(path, 20)
 
 
@@ -91,13 +96,13 @@ def test_a_step_that_missed_its_tolerance_is_not_recorded_and_can_be_counted_lat
     system = ns.scenes.box_stack(3)
     system.position[~system.fixed, 2] += 0.02  # it falls for some steps
     with pytest.raises(SolveError):
-        ns.simulate(system, 0.2, STEP, record=path, on_failure="raise", **options)
+        ns.simulate(system, duration=0.2, step=STEP, record=path, throw=True, **options)
     done = read_checkpoint(f"{path}.checkpoint").memory["index"]
     with ns.Trajectory(path) as trajectory:
         assert 0 < done == trajectory.steps.count < 20
         assert set(trajectory.steps["status"]) == {"solved"}
     with pytest.warns(ns.errors.ToleranceWarning):
-        run = ns.simulate(system, 0.2, STEP, record=path, resume=True, **options)
+        run = ns.simulate(system, duration=0.2, step=STEP, record=path, resume=True, **options)
     assert run.steps.count == 20
     assert run.steps["solved"][done] == 0.0
 
@@ -117,9 +122,9 @@ def test_a_writer_that_was_interrupted_keeps_its_older_checkpoint(
     with monkeypatch.context() as patch:
         patch.setattr(Writer, "frame", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            ns.simulate(heap(), 20 * STEP, STEP, record=record)
+            ns.simulate(heap(), duration=20 * STEP, step=STEP, record=record)
     assert read_checkpoint(f"{path}.checkpoint").memory["index"] == 4
-    ns.simulate(heap(), 20 * STEP, STEP, record=record, resume=True)
+    ns.simulate(heap(), duration=20 * STEP, step=STEP, record=record, resume=True)
     same_as_unbroken(path, 20)
 
 
@@ -138,7 +143,7 @@ def test_ctrl_c_inside_the_writer_waits_for_the_whole_step(
     with monkeypatch.context() as patch:
         patch.setattr(Column, "extend", pressed)
         with pytest.raises(KeyboardInterrupt):
-            ns.simulate(heap(), 20 * STEP, STEP, record=path)
+            ns.simulate(heap(), duration=20 * STEP, step=STEP, record=path)
     assert len(calls) >= place
     with ns.Trajectory(path) as kept:
         done = kept.steps.count
@@ -146,7 +151,7 @@ def test_ctrl_c_inside_the_writer_waits_for_the_whole_step(
         kept.contacts(-1)
     assert 0 < done < 20
     assert read_checkpoint(f"{path}.checkpoint").memory["index"] == done
-    ns.simulate(heap(), 20 * STEP, STEP, record=path, resume=True)
+    ns.simulate(heap(), duration=20 * STEP, step=STEP, record=path, resume=True)
     same_as_unbroken(path, 20)
 
 
@@ -165,29 +170,29 @@ def test_a_step_that_cannot_be_recorded_is_not_half_in_the_file(
     with monkeypatch.context() as patch:
         patch.setattr(Column, "extend", failing)
         with pytest.raises(MemoryError):
-            ns.simulate(heap(), 20 * STEP, STEP, record=path)
+            ns.simulate(heap(), duration=20 * STEP, step=STEP, record=path)
     with ns.Trajectory(path) as kept:
         kept.contacts(-1)
-    ns.simulate(heap(), 20 * STEP, STEP, record=path, resume=True)
+    ns.simulate(heap(), duration=20 * STEP, step=STEP, record=path, resume=True)
     same_as_unbroken(path, 20)
 
 
 def test_a_run_stopped_by_until_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "run.h5"
-    ns.simulate(heap(), 20 * STEP, STEP, record=path, until=lambda frame: frame.index == 5)
+    ns.simulate(heap(), duration=20 * STEP, step=STEP, record=path, until=lambda frame: frame.index == 5)
     assert read_checkpoint(f"{path}.checkpoint").memory["index"] == 5
-    ns.simulate(heap(), 20 * STEP, STEP, record=path, resume=True)
+    ns.simulate(heap(), duration=20 * STEP, step=STEP, record=path, resume=True)
     same_as_unbroken(path, 20)
 
 
 def test_a_shorter_run_is_refused_and_one_of_the_same_length_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "run.h5"
-    ns.simulate(heap(), 10 * STEP, STEP, record=path)
+    ns.simulate(heap(), duration=10 * STEP, step=STEP, record=path)
     before = path.read_bytes()
     with pytest.raises(ns.errors.OptionError, match=r"10 steps already, to t = 0\.1 s, and 5 were asked for"):
-        ns.simulate(heap(), 5 * STEP, STEP, record=path, resume=True)
+        ns.simulate(heap(), duration=5 * STEP, step=STEP, record=path, resume=True)
     assert path.read_bytes() == before
-    assert ns.simulate(heap(), 10 * STEP, STEP, record=path, resume=True).steps.count == 10
+    assert ns.simulate(heap(), duration=10 * STEP, step=STEP, record=path, resume=True).steps.count == 10
     same_as_unbroken(path, 10)
 
 
@@ -204,16 +209,16 @@ def test_kernels_that_are_compiled_in_a_step_are_no_part_of_it() -> None:
             compiling.append(time.perf_counter() - began)
         return np.zeros((system.count, 3)), None
 
-    ns.simulate(heap(), 2 * STEP, STEP)  # all of the package's own kernels are there then
+    ns.simulate(heap(), duration=2 * STEP, step=STEP)  # all of the package's own kernels are there then
     system = ns.scenes.filling(10)
     system.add_force_field(field)
     began = time.perf_counter()
-    timings = ns.simulate(system, 2 * STEP, STEP).timings
+    timings = ns.simulate(system, duration=2 * STEP, step=STEP).timings
     wall = time.perf_counter() - began
     assert 0.7 * compiling[0] < timings.kernels <= compiling[0]
     assert timings.total + timings.kernels <= wall
     assert timings.seconds["motion"] <= wall - timings.kernels  # the field is called in that part
-    assert ns.simulate(heap(), 2 * STEP, STEP).timings.kernels == 0.0
+    assert ns.simulate(heap(), duration=2 * STEP, step=STEP).timings.kernels == 0.0
 
 
 # ---- joints that open -----------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import nonsmooth as ns
-from nonsmooth import cones
 from nonsmooth.errors import UnsupportedError
+from nonsmooth.problem import cones
 from nonsmooth.problem.certificate import certify
 from nonsmooth.problem.library.named import BLOCK_LOADS, NAMED, planar_block
 from nonsmooth.solvers import AugmentedLagrangian, JORProx, Newton, Solver, Status, VelocityProx

@@ -65,7 +65,7 @@ def test_ball_on_a_turntable_rolls_on_a_circle(surface: str) -> None:
         )
         place = ns.Sensor(lambda frame: frame.position_of("ball"))
         turn = 2.0 / 7.0 * rate
-        run = ns.simulate(system, 2.0 * math.pi / turn, step, tolerance=1e-10, observe=place)
+        run = ns.simulate(system, duration=2.0 * math.pi / turn, step=step, tolerance=1e-10, observe=place)
         assert run.certificate.failed == 0
         assert run.certificate.worst <= 1e-10
         centre = start[:2] + np.array([-speed[1], speed[0]]) / turn
@@ -88,7 +88,7 @@ def test_block_sticks_on_a_turntable_until_the_friction_is_used_up(surface: str,
     add_block(system, radius, (0, 0, rate))
     force = ns.Sensor(lambda frame: frame.force_on("block", by="table"))
     turn = 2.0 * math.pi / rate
-    run = ns.simulate(system, turn, 0.0005, tolerance=1e-9, observe=force)
+    run = ns.simulate(system, duration=turn, step=0.0005, tolerance=1e-9, observe=force)
     drag = np.linalg.norm(force.values[1:, :2], axis=1)  # in the first step it moves with the table already
     gone = np.linalg.norm(run.system.position_of("block")[:2]) - radius
     assert run.certificate.failed == 0
@@ -107,7 +107,9 @@ def test_block_on_a_surface_that_tilts_slips_at_the_angle_of_friction(surface: s
     system = scene(surface, friction, (0, rate, 0))
     add_block(system, 0.0, (0, rate, 0))
     slips = ns.Sensor(lambda frame: np.abs(frame.solution.contact_velocities.reshape(-1, 3)[:, 1:]).max())
-    run = ns.simulate(system, math.atan(friction) / rate + 0.2, 0.002, tolerance=1e-9, observe=slips)
+    run = ns.simulate(
+        system, duration=math.atan(friction) / rate + 0.2, step=0.002, tolerance=1e-9, observe=slips
+    )
     assert run.certificate.failed == 0
     assert run.certificate.late_contacts == 0
     begun = slips.times[np.argmax(slips.values > 1e-4)]
@@ -125,7 +127,7 @@ def test_plane_that_sweeps_finds_what_is_far_from_its_point(surface: str) -> Non
     rate, far = 2.0, 5.0
     system = scene(surface, 0.0, (0, -rate, 0), gravity=(0, 0, 0))
     system.add_sphere(0.05, mass=1.0, position=(far, 0, 0.35), material="m", name="ball")
-    run = ns.simulate(system, 0.1, 0.01, tolerance=1e-9)
+    run = ns.simulate(system, duration=0.1, step=0.01, tolerance=1e-9)
     assert run.certificate.failed == 0
     assert run.certificate.late_contacts == 0
     assert run.certificate.largest_penetration < 1e-3
@@ -154,7 +156,7 @@ position = [1.0, 0.0, 0.1]
     )
     system = ns.io.read_scene(file).system
     np.testing.assert_array_equal(system.angular_velocity_of("table"), (0.0, 0.0, 2.0))
-    assert ns.simulate(system, 0.1, 0.01).certificate.failed == 0
+    assert ns.simulate(system, duration=0.1, step=0.01).certificate.failed == 0
 
 
 def test_turntable_moves_a_free_body_of_an_event_run_as_well() -> None:
@@ -164,8 +166,8 @@ def test_turntable_moves_a_free_body_of_an_event_run_as_well() -> None:
     from nonsmooth.events import generalised
 
     free = generalised(system)
-    run = ns.simulate_events(free.system, free.q, free.u, 0.5)
-    stepped = ns.simulate(system, 0.5, 0.001, tolerance=1e-9).system
+    run = ns.simulate_events(free.system, free.q, free.u, duration=0.5)
+    stepped = ns.simulate(system, duration=0.5, step=0.001, tolerance=1e-9).system
     np.testing.assert_allclose(
         free.linear_velocity("ball", run.final.u), stepped.linear_velocity_of("ball"), atol=2e-3
     )

@@ -57,7 +57,7 @@ def ball(tmp_path_factory: pytest.TempPathFactory) -> Path:
     system = ns.System()
     system.add_plane(name="floor")
     system.add_sphere(0.1, mass=2.0, position=(0, 0, 0.14), name="ball")
-    ns.simulate(system, 0.5, 0.01, record=ns.Recording(path, interval=0.05))
+    ns.simulate(system, duration=0.5, step=0.01, record=ns.Recording(path, interval=0.05))
     return path
 
 
@@ -72,7 +72,7 @@ def arm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # fmt: skip
     system.add_joint(ns.joints.Revolute(None, "bar", point=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
     system.add_driver("hinge", ns.joints.Ramp(2.0))
-    ns.simulate(system, 0.4, 0.01, record=ns.Recording(path, interval=0.1))
+    ns.simulate(system, duration=0.4, step=0.01, record=ns.Recording(path, interval=0.1))
     return path
 
 
@@ -465,7 +465,7 @@ def test_a_rod_between_two_points_is_drawn(tmp_path):
     system = ns.System(gravity=(0, 0, 0))
     system.add_sphere(0.05, mass=1.0, position=(0, 0, -1))
     system.add_joint(ns.joints.Distance(None, 0, point_a=(0, 0, 0), point_b=(0, 0, -1)))
-    ns.simulate(system, 0.01, 0.01, record=tmp_path / "rod.h5")
+    ns.simulate(system, duration=0.01, step=0.01, record=tmp_path / "rod.h5")
     with Trajectory(tmp_path / "rod.h5") as trajectory:
         painter = Painter(trajectory, [0.0], Look(colour=ColourBy.BODY, width=480, height=360))
         picture = painter.paint(0.0).astype(int)
@@ -478,7 +478,7 @@ def test_a_joint_beside_the_shape_of_its_body_hangs_on_a_rod(tmp_path):
     system = ns.System(gravity=(0, 0, 0))
     system.add_box((0.2, 0.2, 0.2), mass=1.0, position=(0, 0, -1), name="bob")
     system.add_joint(ns.joints.Revolute(None, "bob", point=(0, 0, 0), axis=(0, 1, 0)))
-    ns.simulate(system, 0.01, 0.01, record=tmp_path / "bob.h5")
+    ns.simulate(system, duration=0.01, step=0.01, record=tmp_path / "bob.h5")
     with Trajectory(tmp_path / "bob.h5") as trajectory:
         rod, pin = geometry.skeleton_parts(trajectory.joints, trajectory.shapes, 1, 1.0)
     assert (rod.body, rod.joint, pin.body, pin.joint) == (0, True, -1, True)
@@ -494,8 +494,8 @@ def test_a_fixed_wall_before_a_ball_is_glass(tmp_path):
         system.add_sphere(0.2, mass=1.0, name="ball")
         if wall:
             system.add_box((4.0, 0.1, 4.0), position=(0, -1, 0), fixed=True)
-        ns.simulate(system, 0.01, 0.01, record=tmp_path / "wall.h5")
-        with Trajectory(tmp_path / "wall.h5") as trajectory:
+        ns.simulate(system, duration=0.01, step=0.01, record=tmp_path / f"{wall}.h5")
+        with Trajectory(tmp_path / f"{wall}.h5") as trajectory:
             camera = Camera(eye=(0, -4, 0), target=(0, 0, 0))
             look = Look(colour=ColourBy.BODY, **SMALL)
             pictures.append(Painter(trajectory, [0.0], look, camera=camera).paint(0.0).astype(int))
@@ -516,7 +516,9 @@ def test_what_is_not_recorded_cannot_be_drawn(tmp_path):
     system = ns.System()
     system.add_sphere(0.1, mass=1.0)
     path = tmp_path / "few.h5"
-    ns.simulate(system, 0.02, 0.01, record=ns.Recording(path, fields=("position", "quaternion")))
+    ns.simulate(
+        system, duration=0.02, step=0.01, record=ns.Recording(path, fields=("position", "quaternion"))
+    )
     with Trajectory(path) as trajectory:
         with pytest.raises(OptionError, match="'linear_velocity' was not recorded"):
             Painter(trajectory, [0.0])

@@ -249,7 +249,7 @@ def heap(tmp_path: Path) -> Path:
     system.add_spheres(0.05, [[0.25 * k, 0.3, 0.2] for k in range(3)], mass=0.1)
     system.add_box((0.2, 0.2, 0.2), position=(0.0, -0.5, 0.1), fixed=True, name="box")
     path = tmp_path / "heap.h5"
-    ns.simulate(system, 0.6, 0.02, record=str(path))
+    ns.simulate(system, duration=0.6, step=0.02, record=str(path))
     return path
 
 
@@ -269,8 +269,8 @@ def viewer() -> Any:
 def test_stage_of_a_system_is_that_of_its_recording(tmp_path: Path) -> None:
     for name in ("slider-crank", "box-stack"):
         system = SCENES[name].build()
-        ns.simulate(system, 0.01, 0.01, record=str(tmp_path / "run.h5"))
-        with ns.Trajectory(tmp_path / "run.h5") as trajectory:
+        ns.simulate(system, duration=0.01, step=0.01, record=tmp_path / f"{name}.h5")
+        with ns.Trajectory(tmp_path / f"{name}.h5") as trajectory:
             recorded, live = Stage.of_recording(trajectory), Stage.of_system(system)
             start, begun = Snapshot.of_recording(trajectory, 0), Snapshot.of_start(system)
         assert live.names == recorded.names
@@ -343,7 +343,7 @@ def test_all_spheres_are_one_batch_and_move_with_the_frames(heap: Path) -> None:
 def test_camera_has_the_whole_run_in_sight_and_rods_are_drawn(tmp_path: Path) -> None:
     web = viewer()
     path = tmp_path / "pendulum.h5"
-    ns.simulate(SCENES["pendulum"].build(), 1.0, 0.01, record=str(path))
+    ns.simulate(SCENES["pendulum"].build(), duration=1.0, step=0.01, record=str(path))
     with web.RecordingView(path, port=0) as view, ns.Trajectory(path) as trajectory:
         (pivot,) = (anchor[0] for anchor in trajectory.joints.anchor)  # at the ground
         moment = Snapshot.of_recording(trajectory, 50)
@@ -376,13 +376,20 @@ def test_recording_that_grows_is_followed(tmp_path: Path) -> None:
     system.add_plane()
     system.add_sphere(0.1, mass=1.0, position=(0.0, 0.0, 0.5))
     path = tmp_path / "run.h5"
-    ns.simulate(system, 1.0, 0.1, record=str(path), until=lambda frame: frame.index == 4)
+    ns.simulate(system, duration=1.0, step=0.1, record=str(path), until=lambda frame: frame.index == 4)
     with web.RecordingView(path, port=0) as view:
         assert view._follow.value
-        ns.simulate(system, 1.0, 0.1, record=str(path), resume=True, until=lambda frame: frame.index == 7)
+        ns.simulate(
+            system,
+            duration=1.0,
+            step=0.1,
+            record=str(path),
+            resume=True,
+            until=lambda frame: frame.index == 7,
+        )
         wait_until(lambda: "frame 0 of 7" in view.page._status.content, "news of frames that are not seen")
         view._seek(7)
-        ns.simulate(system, 1.0, 0.1, record=str(path), resume=True)
+        ns.simulate(system, duration=1.0, step=0.1, record=str(path), resume=True)
         wait_until(lambda: view._shown == (10, 0.0), "the last frame")
         assert not view._follow.value  # it has come to its end
 
@@ -390,9 +397,10 @@ def test_recording_that_grows_is_followed(tmp_path: Path) -> None:
 def test_recording_that_becomes_another_run_is_told(tmp_path: Path) -> None:
     web = viewer()
     path = tmp_path / "run.h5"
-    ns.simulate(filling(5), 1.0, 0.01, record=str(path), until=lambda frame: frame.index == 4)
+    ns.simulate(filling(5), duration=1.0, step=0.01, record=str(path), until=lambda frame: frame.index == 4)
     with web.RecordingView(path, port=0) as view:
-        ns.simulate(filling(8), 1.0, 0.01, record=str(path), until=lambda frame: frame.index == 4)
+        again = ns.Recording(path, overwrite=True)
+        ns.simulate(filling(8), duration=1.0, step=0.01, record=again, until=lambda frame: frame.index == 4)
         with pytest.raises(FileFormatError, match="holds another run now: open it again"):
             view.wait(PATIENCE)
 
@@ -427,7 +435,7 @@ def test_live_run_can_be_paused_stepped_and_stopped() -> None:
             view.observe(frame)
 
         def work() -> None:
-            ns.simulate(system, 1e6, 0.01, observe=watch, until=view.stopped)
+            ns.simulate(system, duration=1e6, step=0.01, observe=watch, until=view.stopped)
 
         thread = threading.Thread(target=work)
         thread.start()

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 Progress = Callable[[int, int, str], None]
 """Called as progress(done, total, what): number of pieces done, their total, and the present piece."""
+
+
+def frames_with_progress(frames: Sequence[int], progress: Progress | None) -> Iterator[int]:
+    """Give numbers of frames one by one; `progress`, if there is one, is told of each and of the end."""
+    report = progress or (lambda done, total, what: None)
+    for done, number in enumerate(frames):
+        report(done, len(frames), f"frame {number}")
+        yield number
+    report(len(frames), len(frames), "done")
 
 
 class Pieces:

@@ -222,7 +222,7 @@ def simulate_scene(
     except SolveError as error:
         residual, status = error.solution.certificate.residual, error.solution.status
         what = f"step {reached[0] + 1} ended as '{status}' at a residual of {residual:.1e}: {kept()}"
-        flags = "--resume --on-failure count" if recorded else "--on-failure count"
+        flags = "--resume --no-throw" if recorded else "--no-throw"
         cure = f"go on with {flags}, or try another --solver"
         ERR.print(Text("Error:", "bold red"), f"{what}; {cure}", soft_wrap=True)
         raise typer.Exit(2) from None

@@ -50,11 +50,12 @@ def values_of(flag: str, unknown: str, pairs: Iterable[str], valid: Mapping[str,
 
 def _converted(place: str, text: str, hint: Any) -> Any:
     """Convert text to a type: a number, a string, a boolean, a list or tuple of numbers, an inner solver."""
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        members = [member for member in typing.get_args(hint) if member is not type(None)]
-        if text.lower() == "none" and len(members) < len(typing.get_args(hint)):
+    kinds = _kinds(hint)
+    if len(kinds) > 1:
+        if text.lower() == "none" and type(None) in kinds:
             return None
-        hint = members[0] if len(members) == 1 else list
+        kinds = [kind for kind in kinds if kind is not type(None)]
+        hint = kinds[0] if len(kinds) == 1 else list
     if hint is str:
         return text
     if hint is bool:
@@ -77,3 +78,11 @@ def _converted(place: str, text: str, hint: Any) -> Any:
         numbers = tuple(_converted(place, part, float) for part in text.split(","))
         return list(numbers) if "," in text else numbers[0]
     return solver_with(text, [])
+
+
+def _kinds(hint: Any) -> list[Any]:
+    """The members of a union, or the type itself; from Python 3.12 on NumPy names unions by type aliases."""
+    meant = getattr(hint, "__value__", hint)
+    if typing.get_origin(meant) in (typing.Union, types.UnionType):
+        return [kind for member in typing.get_args(meant) for kind in _kinds(member)]
+    return [meant]

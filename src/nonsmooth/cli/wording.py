@@ -20,7 +20,7 @@ _PHRASES = {
     "write_problem": "--format own",
     "write_fclib": "--format fclib",
     "give two different bodies, or one and None": "give two different bodies, or one alone",
-    "replace it (record without resume; --fresh on the command line)": "replace it with --fresh",
+    " (overwrite=True)": " with --fresh",
     "give a longer duration": "give a longer --duration",
     " (throw=False returns the solution as it is.)": "",
 }
@@ -28,7 +28,10 @@ _PHRASES = {
 
 _PATTERNS = (
     (r"problem\.with_law\('([^']*)'\)", r"--law \1"),
-    (r"\b(?:solve|simulate)\((\w+)=('?)([^')]*)\2\)", r"«\1 \3»"),  # a flag, if the command has it
+    (
+        r"\b(?:solve|simulate|StepOptions)\((\w+)=('?)([^')]*)\2\)",
+        r"«\1 \3»",
+    ),  # a flag, if the command has it
     (r"\b[A-Z]\w+\((\w+)=('?)([^')]*)\2\)", r"--option \1=\3"),
     (r"\b(measure|kind)='([^']*)'", r"--\1 \2"),
     (r"(?<![\w-])(\w+)='([^']*)'", r"--option \1=\2"),

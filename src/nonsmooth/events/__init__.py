@@ -1,25 +1,30 @@
 """Event-driven integration: switching times themselves, and high order between them."""
 
-from nonsmooth.events.from_robot import RobotPoint, robot_system
+from nonsmooth.events.acceleration import AccelerationLevel, ActiveContact
+from nonsmooth.events.enumeration import Mode, ModeSolution, all_solutions
 from nonsmooth.events.from_system import FreeBodies, generalised
 from nonsmooth.events.moreau import SteppedRun, simulate_steps
 from nonsmooth.events.options import EventOptions
-from nonsmooth.events.run import Energies, Event, EventCertificate, EventKind, EventRun, Samples
+from nonsmooth.events.run import Energies, Event, EventCertificate, EventError, EventKind, EventRun, Samples
 from nonsmooth.events.simulate import simulate_events
 
 __all__ = [
+    "AccelerationLevel",
+    "ActiveContact",
     "Energies",
     "Event",
     "EventCertificate",
+    "EventError",
     "EventKind",
     "EventOptions",
     "EventRun",
     "FreeBodies",
-    "RobotPoint",
+    "Mode",
+    "ModeSolution",
     "Samples",
     "SteppedRun",
+    "all_solutions",
     "generalised",
-    "robot_system",
     "simulate_events",
     "simulate_steps",
 ]

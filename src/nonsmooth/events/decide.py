@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nonsmooth.errors import ProblemError
+from nonsmooth.events.acceleration import AccelerationLevel, ActiveContact, active_contact
+from nonsmooth.events.enumeration import SIGN, Mode, ModeSolution, all_solutions, can_enumerate
 from nonsmooth.events.smooth import Closed, State
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
-from nonsmooth.problem.acceleration import AccelerationLevel, ActiveContact, active_contact
-from nonsmooth.solvers.analysis.enumeration import SIGN, Mode, ModeSolution, all_solutions, can_enumerate
 from nonsmooth.solvers.solve import solve
 
 _TOLERANCE = 1e-12

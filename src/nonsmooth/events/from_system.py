@@ -127,7 +127,7 @@ def generalised(system: System, pairs: Sequence[tuple[int | str, int | str]] | N
         raise ProblemError(
             f"the system has joints ({len(system.joints)}), and only free bodies are taken: write the "
             "mechanism as a GeneralisedSystem in coordinates of its own, or as a Pinocchio model for "
-            "robot_system, or run it by time stepping with simulate"
+            "adapters.pinocchio.generalised_system, or run it by time stepping with simulate"
         )
     if bool(np.all(system.fixed)):
         raise ProblemError("the system has no body that moves: add one that is not fixed")

@@ -15,11 +15,11 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth.events.acceleration import AccelerationLevel, ActiveContact
+from nonsmooth.events.enumeration import Mode, all_solutions, can_enumerate
 from nonsmooth.events.smooth import State
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
-from nonsmooth.problem.acceleration import AccelerationLevel, ActiveContact
 from nonsmooth.problem.contact_problem import ContactProblem
-from nonsmooth.solvers.analysis.enumeration import Mode, all_solutions, can_enumerate
 from nonsmooth.solvers.solve import solve
 
 TOLERANCE = 1e-12

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
+from nonsmooth.events.acceleration import VELOCITY_TOLERANCE
 from nonsmooth.events.impacts import Collision, Impact
 from nonsmooth.events.smooth import State
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
-from nonsmooth.problem.acceleration import VELOCITY_TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class SteppedRun:
 
 
 def simulate_steps(
-    system: GeneralisedSystem, q: ArrayLike, u: ArrayLike, duration: float, step: float, *, time: float = 0.0
+    system: GeneralisedSystem, q: ArrayLike, u: ArrayLike, *, duration: float, step: float, time: float = 0.0
 ) -> SteppedRun:
     """Simulate a system by Moreau's midpoint scheme.
 

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypedDict
 
 from nonsmooth._support.options import choice, positive, whole
-from nonsmooth.problem.acceleration import GAP_TOLERANCE, VELOCITY_TOLERANCE
+from nonsmooth.events.acceleration import GAP_TOLERANCE, VELOCITY_TOLERANCE
 
 IMPACT_LAWS = ("newton", "poisson")
+
+
+class EventOverrides(TypedDict, total=False):
+    """The fields of `EventOptions` as keywords of `simulate_events`; see there."""
+
+    impact: str
+    relative: float
+    absolute: float
+    max_step: float
+    looks: int
+    gap_tolerance: float
+    velocity_tolerance: float
+    accumulation_gap: float
+    check_gaps: bool
+    max_events: int
+    max_events_at_once: int
+    look_ahead: float
 
 
 @dataclass(frozen=True)
@@ -35,9 +53,9 @@ class EventOptions:
     check_gaps: bool = True
     """Whether directions are compared with differences of gaps at the start; False where a gap has a kink."""
     max_events: int = 10_000
-    """Limit of the number of events."""
+    """Events after which a simulation stops."""
     max_events_at_once: int = 100
-    """Limit of the number of events without time passing."""
+    """Events without time passing after which a simulation stops."""
     look_ahead: float = 1e-6
     """s after an event at which forces on their limit are judged, where they are on one side of it."""
 

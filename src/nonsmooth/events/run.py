@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nonsmooth._support.arrays import Floats, Integers
-from nonsmooth.errors import OptionError
+from nonsmooth.errors import NonsmoothError, OptionError
 from nonsmooth.events.smooth import SLIDE, STICK, SmoothMotion, State
 from nonsmooth.iteration.status import Status
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
@@ -208,3 +208,11 @@ class EventRun:
             found = np.array([piece.end for piece in self.pieces])
             self.__dict__["_known_ends"] = found
         return np.asarray(found)
+
+
+class EventError(NonsmoothError):
+    """A simulation could not go on, and was asked to raise; `run` has all that was done."""
+
+    def __init__(self, run: EventRun) -> None:
+        super().__init__(f"{run.status} at t = {run.final.t:.9g} s: {run.message}")
+        self.run = run

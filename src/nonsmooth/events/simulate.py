@@ -7,14 +7,14 @@ vanishes, friction reaches its limit or sliding stops.
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import DOP853, Radau
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.options import overridden
 from nonsmooth._support.progress import Progress
 from nonsmooth.errors import OptionError
 from nonsmooth.events.accumulation import ImpactRhythm
@@ -22,9 +22,9 @@ from nonsmooth.events.changes import changes
 from nonsmooth.events.decide import decide
 from nonsmooth.events.impacts import Collision, Impact
 from nonsmooth.events.locate import Crossing, first_crossing
-from nonsmooth.events.options import EventOptions
+from nonsmooth.events.options import EventOptions, EventOverrides
 from nonsmooth.events.projection import project
-from nonsmooth.events.run import Event, EventCertificate, EventKind, EventRun, Piece
+from nonsmooth.events.run import Event, EventCertificate, EventError, EventKind, EventRun, Piece
 from nonsmooth.events.smooth import Closed, NotFinite, SmoothMotion, State
 from nonsmooth.events.start import check_start
 from nonsmooth.iteration.status import Status
@@ -46,11 +46,13 @@ def simulate_events(
     system: GeneralisedSystem,
     q: ArrayLike,
     u: ArrayLike,
-    duration: float,
     *,
+    duration: float,
     time: float = 0.0,
+    options: EventOptions | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    throw: bool = False,
+    **overrides: Unpack[EventOverrides],
 ) -> EventRun:
     """Simulate a system with few contacts from event to event.
 
@@ -60,18 +62,15 @@ def simulate_events(
         u: velocities at the start; a contact that is closed and approaches gives an impact at once.
         duration: in s.
         time: of the start, in s.
+        options: how events are found; the fields of `EventOptions` are keywords of this call as well, such as
+            impact="poisson" or relative=1e-10.
         progress: called as progress(done, total, what).
-        **options: those of `EventOptions`, as impact="poisson" or relative=1e-10.
-
-    Returns:
-        An `EventRun`. A simulation that could not go on says so in `status` and `message`, and keeps all that
-        was done.
+        throw: raise `EventError`, which has the run, where the simulation cannot go on. The default keeps all
+            that was done and says why it ended in `status` and `message`: where the laws have no solution
+            (Painlevé's paradox), or infinitely many events, is often what one wants to know.
+        **overrides: fields of `EventOptions`, in place of those of `options`.
     """
-    known = [field.name for field in fields(EventOptions)]
-    for name in options:
-        if name not in known:
-            raise OptionError(f"simulate_events has no option {name!r}: choose from {', '.join(known)}")
-    settings = EventOptions(**options)
+    settings = overridden("simulate_events", EventOptions, options, overrides)
     try:
         lasts = bool(0.0 < duration < np.inf)
     except TypeError:
@@ -80,7 +79,10 @@ def simulate_events(
         raise OptionError(f"duration is {duration}: give seconds, more than 0")
     start = State(time, np.array(q, dtype=float), np.array(u, dtype=float))
     check_start(system, start, settings)
-    return _Simulation(system, start, time + duration, settings, progress).run()
+    run = _Simulation(system, start, time + duration, settings, progress).run(throw)
+    if throw and run.status is not Status.DONE:
+        raise EventError(run)
+    return run
 
 
 class _Stop(Exception):
@@ -121,7 +123,7 @@ class _Simulation:
 
     # ---- the loop -----------------------------------------------------------------------------------
 
-    def run(self) -> EventRun:
+    def run(self, throw: bool) -> EventRun:
         status, message = Status.DONE, ""
         try:
             while self.state.t < self.end:
@@ -133,6 +135,8 @@ class _Simulation:
         except _Stop as stop:
             status, message = stop.status, stop.message
         except KeyboardInterrupt:
+            if throw:
+                raise
             status, message = Status.INTERRUPTED, f"stopped by the user at t = {self.state.t:.9g} s"
         certificate = EventCertificate(
             self.energy_error if self.system.potential is not None else np.nan,

@@ -11,10 +11,10 @@ from functools import cached_property
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth.events.acceleration import AccelerationLevel, active_contact
+from nonsmooth.events.enumeration import Mode, can_enumerate, margin_of
 from nonsmooth.events.options import EventOptions
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
-from nonsmooth.problem.acceleration import AccelerationLevel, active_contact
-from nonsmooth.solvers.analysis.enumeration import Mode, can_enumerate, margin_of
 from nonsmooth.solvers.solve import solve
 
 Closed = dict[int, Floats | None]

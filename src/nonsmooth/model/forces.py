@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,6 +123,7 @@ class AppliedForces:
     def __init__(self) -> None:
         self._constant: list[_BodyForce] = []
         self._changing: list[_BodyForce] = []
+        self._held: dict[int, _BodyForce] = {}
         self._fields: list[ForceField] = []
         self._pair_fields: list[_PairField] = []
 
@@ -130,16 +131,14 @@ class AppliedForces:
         """Add a force on one body; `label` names the body in errors."""
         if force is None and torque is None:
             raise ProblemError(f"a force on {label} is empty: give force, torque or both")
-        if point is not None and force is None:
-            raise ProblemError(f"a torque on {label} has no point of action: omit point, or give force")
-        entry = _BodyForce(
-            body,
-            label,
-            _vector_or_function(f"the force on {label}", force),
-            _vector_or_function(f"the torque on {label}", torque),
-            None if point is None else check.vector(f"the point of a force on {label}", point),
-        )
+        entry = _body_force(body, label, force, torque, point)
         (self._constant if entry.constant else self._changing).append(entry)
+
+    def hold(self, body: int, label: str, force: Any, torque: Any, point: Any) -> None:
+        """Apply a force to a body in place of the one held so far; none if all arguments are None."""
+        self._held.pop(body, None)
+        if force is not None or torque is not None or point is not None:
+            self._held[body] = _body_force(body, label, force, torque, point)
 
     def add_field(self, function: ForceField) -> None:
         """Add a function of time and system that gives forces and torques on all bodies."""
@@ -157,9 +156,9 @@ class AppliedForces:
 
     def add_changing(self, total: Floats, t: float, system: System) -> None:
         """Add the forces that depend on time t (s) or on the state to `total` (n, 6)."""
-        if self._changing:
+        if self._changing or self._held:
             quaternion = system.quaternion
-            for entry in self._changing:
+            for entry in (*self._changing, *self._held.values()):
                 total[entry.body] += entry.wrench(t, quaternion[entry.body])
         if not self._fields and not self._pair_fields:
             return
@@ -180,7 +179,29 @@ class AppliedForces:
         other = AppliedForces()
         other._constant, other._changing = list(self._constant), list(self._changing)
         other._fields, other._pair_fields = list(self._fields), list(self._pair_fields)
+        other._held = dict(self._held)
         return other
+
+    def renumber(self, number: Integers) -> None:
+        """Give bodies the numbers (n,) in place of theirs; what acts on one whose number is −1 is dropped."""
+        for entries in (self._constant, self._changing):
+            entries[:] = [
+                replace(entry, body=int(number[entry.body])) for entry in entries if number[entry.body] >= 0
+            ]
+        held = {int(number[body]): entry for body, entry in self._held.items() if number[body] >= 0}
+        self._held = {body: replace(entry, body=body) for body, entry in held.items()}
+
+
+def _body_force(body: int, label: str, force: Any, torque: Any, point: Any) -> _BodyForce:
+    if point is not None and force is None:
+        raise ProblemError(f"a torque on {label} has no point of action: omit point, or give force")
+    return _BodyForce(
+        body,
+        label,
+        _vector_or_function(f"the force on {label}", force),
+        _vector_or_function(f"the torque on {label}", torque),
+        None if point is None else check.vector(f"the point of a force on {label}", point),
+    )
 
 
 def _vector_or_function(name: str, value: Any) -> Any:

@@ -42,6 +42,11 @@ class Rows:
             column[self.count : new] = values[name]
         self.count = new
 
+    def keep(self, mask: NDArray[np.bool_]) -> None:
+        """Keep the rows where the mask (count,) is True, in their order."""
+        self._room = {name: self[name][mask] for name in self._room}
+        self.count = int(np.sum(mask))
+
     def copy(self) -> Rows:
         """Return an independent copy."""
         other = Rows()

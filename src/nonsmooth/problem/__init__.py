@@ -4,7 +4,6 @@ from nonsmooth.problem import cones
 from nonsmooth.problem.certificate import Certificate
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.laws import COULOMB, RELAXED, Law, pyramid
-from nonsmooth.problem.robots import RobotContact
 from nonsmooth.problem.siconos_error import siconos_error
 
 __all__ = [
@@ -13,7 +12,6 @@ __all__ = [
     "Certificate",
     "ContactProblem",
     "Law",
-    "RobotContact",
     "cones",
     "pyramid",
     "siconos_error",

@@ -51,14 +51,18 @@ class Certificate:
     dissipation: float
     """Energy dissipated by friction in this step, −Σ γ_t·(q_t + u_t)/2, in J; joint rows with two finite
     bounds, dry friction and limited motors, contribute −Σ λ·(q + u)/2."""
+    momentum_known: bool = True
+    """Whether the momentum balance is known. Without masses it is NaN and not part of the residual."""
 
     @property
     def residual(self) -> float:
         """The number compared with the tolerance: dimensionless, 0 for an exact solution.
 
         It is the larger of the relative natural map, joints included, and the relative momentum
-        balance. NaN if any number is not finite.
+        balance, if that is known. NaN if any number is not finite.
         """
+        if not self.momentum_known:
+            return self.natural_map.relative
         return _largest(self.natural_map.relative, self.momentum_balance.relative)
 
     def holds(self, tolerance: float) -> bool:
@@ -118,7 +122,7 @@ def certify(
     drift_weighted = (drift * np.sqrt(problem.cones.weight[joints])).max(axis=1, initial=0.0)
     pairs = zip(drift_weighted, problem.scales.per_block[joints], strict=True)
     drift_relative = max((_ratio(part, whole) for part, whole in pairs), default=0.0)
-    balance = (0.0, 0.0)
+    balance = (math.nan, math.nan)
     if velocity is not None:
         balance = momentum_error(problem, velocity, x)
     return Certificate(
@@ -133,6 +137,7 @@ def certify(
         Residual("joint drift", float(drift.max(initial=0.0)), "m/s", drift_relative, "Gᵀv + b_G"),
         Residual("friction gain", absolute[5], "J", relative[5], "energy that friction adds"),
         float(dissipation),
+        velocity is not None,
     )
 
 

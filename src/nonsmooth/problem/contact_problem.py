@@ -243,16 +243,6 @@ class ContactProblem:
         )  # fmt: skip
 
     @classmethod
-    def from_pinocchio(cls, model: Any, data: Any, contacts: Any, **options: Any) -> ContactProblem:
-        """Return the problem of a Pinocchio robot's contacts: see `problem.robots.pinocchio_problem`.
-
-        `contacts` is a list of `RobotContact`; options are velocity, step, torque and law.
-        """
-        from nonsmooth.problem.robots import pinocchio_problem
-
-        return pinocchio_problem(model, data, contacts, **options)
-
-    @classmethod
     def of_data(cls, data: ProblemData) -> ContactProblem:
         """Return a problem from data assembled by the package, see `problem.construction`."""
         problem = object.__new__(cls)

@@ -90,11 +90,7 @@ class ADMM(Solver):
     def check(self, problem: ContactProblem) -> None:
         """Raise if the problem is too large, or if its masses are not known by body."""
         super().check(problem)
-        if problem.layout.blocks > self.max_blocks:
-            raise UnsupportedError(
-                f"admm would factorise {problem.layout.blocks} blocks (max_blocks={self.max_blocks}): "
-                "use gauss-seidel, or raise max_blocks; each factorisation then takes longer"
-            )
+        self.check_size(problem, self.max_blocks)
         if self.form == "bodies" and not _has_bodies(problem):
             raise UnsupportedError(
                 "ADMM(form='bodies') needs masses by body: this problem is given by a matrix; use form='rows'"

@@ -124,6 +124,14 @@ class Solver(solvers.Solver[ContactProblem, Goal, Iteration]):
                 f"{self.name} does not support joint rows: use gauss-seidel, newton or apgd"
             )
 
+    def check_size(self, problem: ContactProblem, max_blocks: int) -> None:
+        """Raise `UnsupportedError` if the matrix that the method factorises would be too large."""
+        if problem.layout.blocks > max_blocks:
+            raise UnsupportedError(
+                f"{self.name} would factorise {problem.layout.blocks} blocks (max_blocks={max_blocks}): "
+                "use gauss-seidel, or raise max_blocks; each factorisation then takes longer"
+            )
+
     def _cure(self, problem: ContactProblem) -> str:
         if problem.law.name == "pyramid":
             return "use apgd, sor-prox or lemke, or problem.with_law('coulomb')"

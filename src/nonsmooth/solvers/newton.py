@@ -64,11 +64,7 @@ class Newton(Solver):
             raise UnsupportedError(
                 "Newton(formulation='alart-curnier') is for the exact law: use 'natural-map' for relaxed"
             )
-        if problem.layout.blocks > self.max_blocks:
-            raise UnsupportedError(
-                f"newton would factorise {problem.layout.blocks} blocks (max_blocks={self.max_blocks}): "
-                "use gauss-seidel, or raise max_blocks; each factorisation then takes longer"
-            )
+        self.check_size(problem, self.max_blocks)
 
     def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""

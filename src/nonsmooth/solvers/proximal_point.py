@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.options import positive, whole
-from nonsmooth.errors import UnsupportedError
 from nonsmooth.iteration.status import Status
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import residuals as residual_kernels
@@ -83,11 +82,7 @@ class Proximal(Solver):
     def check(self, problem: ContactProblem) -> None:
         """Raise if a factorisation would take too long."""
         super().check(problem)
-        if problem.layout.blocks > self.max_blocks:
-            raise UnsupportedError(
-                f"proximal would factorise {problem.layout.blocks} blocks (max_blocks={self.max_blocks}): "
-                "use gauss-seidel, or raise max_blocks; each factorisation then takes longer"
-            )
+        self.check_size(problem, self.max_blocks)
 
     def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""

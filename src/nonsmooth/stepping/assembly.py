@@ -18,11 +18,11 @@ from nonsmooth.errors import ProblemError
 from nonsmooth.model.joints.kernels.rows import AXES
 from nonsmooth.model.joints.placement import Z
 from nonsmooth.model.system import System
-from nonsmooth.stepping.body_constants import body_constants
 from nonsmooth.stepping.kernels import joint_step as joint_kernels
 from nonsmooth.stepping.kernels import motion as kernels
-from nonsmooth.stepping.mechanism import Mechanism, RowState
-from nonsmooth.stepping.projection import CLOSED
+from nonsmooth.stepping.schemes.body_constants import body_constants
+from nonsmooth.stepping.schemes.mechanism import Mechanism, RowState
+from nonsmooth.stepping.schemes.projection import CLOSED
 
 ASSEMBLED = 1e-6
 """How far a row may be open, in m or rad (for lengths of about a metre), for a run to begin."""

@@ -12,7 +12,7 @@ from nonsmooth.model.state_by_body import StateByBody
 from nonsmooth.model.system import System
 from nonsmooth.solvers.solution import Solution
 from nonsmooth.stepping.reactions import Reactions, no_reactions, reactions_of
-from nonsmooth.stepping.step_result import JointOutcome
+from nonsmooth.stepping.schemes.step_result import JointOutcome
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from nonsmooth.model.joints import Joints
 from nonsmooth.model.system import System
 from nonsmooth.solvers.analysis.minimum_norm import minimum_norm as of_minimum_norm
 from nonsmooth.solvers.solution import Solution
-from nonsmooth.stepping.step_result import JointOutcome
+from nonsmooth.stepping.schemes.step_result import JointOutcome
 
 
 @dataclass(frozen=True, eq=False)

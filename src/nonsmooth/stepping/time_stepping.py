@@ -12,28 +12,29 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth._support.arrays import Floats
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth._support.kernel_clock import kernel_seconds, work_seconds
 from nonsmooth.collision.certificate import ContactChecker
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.detector import Detector
 from nonsmooth.collision.matching import match_impulses
-from nonsmooth.errors import OptionError, ProblemError, WorldError
+from nonsmooth.errors import ProblemError, WorldError
 from nonsmooth.model.system import System
-from nonsmooth.stepping.body_constants import body_constants, spin_radius
 from nonsmooth.stepping.contact_numbers import WRONG_CONTACTS, contact_numbers
-from nonsmooth.stepping.euler import EulerStep
 from nonsmooth.stepping.frame import Frame, Timings
 from nonsmooth.stepping.kernels import motion as motion_kernels
 from nonsmooth.stepping.kernels import step as kernels
-from nonsmooth.stepping.mechanism import Mechanism
 from nonsmooth.stepping.options import StepOptions
-from nonsmooth.stepping.projection import Projection
-from nonsmooth.stepping.rattle import RattleStep
-from nonsmooth.stepping.run import numbers_of
-from nonsmooth.stepping.step_problem import Motion
-from nonsmooth.stepping.step_result import Outcome
-from nonsmooth.stepping.turning_planes import TurningPlanes
+from nonsmooth.stepping.schemes.body_constants import body_constants, spin_radius
+from nonsmooth.stepping.schemes.euler import EulerStep
+from nonsmooth.stepping.schemes.mechanism import Mechanism
+from nonsmooth.stepping.schemes.projection import Projection
+from nonsmooth.stepping.schemes.rattle import RattleStep
+from nonsmooth.stepping.schemes.step_problem import Motion
+from nonsmooth.stepping.schemes.step_result import Outcome
+from nonsmooth.stepping.schemes.turning_planes import TurningPlanes
+from nonsmooth.stepping.step_count import check_step
+from nonsmooth.stepping.step_log import numbers_of
 
 _LATE = 1e-3
 """Overlap, as a part of the margin, from which on a contact that was not known counts as found too late."""
@@ -42,12 +43,13 @@ _LATE = 1e-3
 class TimeStepper:
     """Moves a system step by step; the system's state arrays are its own state."""
 
-    def __init__(self, system: System, step: float, options: StepOptions) -> None:
-        if not (math.isfinite(step) and step > 0.0):
-            raise OptionError(f"step is {step} s: give a positive time step, for example 0.01")
+    def __init__(self, system: System, step: float, options: StepOptions | None = None) -> None:
+        check_step(step)
         if system.count == 0:
             raise ProblemError("the system has no bodies: add some, for example with add_sphere")
-        self.system, self.step, self.options = system, float(step), options
+        self._asked = StepOptions() if options is None else options
+        self.system, self.step, self.options = system, float(step), self._asked.for_system(system, step)
+        options = self.options
         self.index = 0
         self.timings = Timings()
         self._detector = Detector(system, options.margin)
@@ -257,10 +259,11 @@ class TimeStepper:
             "quaternion": system.quaternion.copy(),
             "linear_velocity": system.linear_velocity.copy(),
             "angular_velocity": system.angular_velocity.copy(),
-            "contact_shapes": self.contacts.shapes.copy(),
-            "contact_feature": self.contacts.feature.copy(),
-            "contact_impulses": self.impulses.copy(),
-            "joint_impulses": self.joint_impulses.copy(),
+            # a step makes these anew and changes none of them
+            "contact_shapes": self.contacts.shapes,
+            "contact_feature": self.contacts.feature,
+            "contact_impulses": self.impulses,
+            "joint_impulses": self.joint_impulses,
             "joint_angles": self.system.joints.memory(),
         }
 
@@ -284,3 +287,19 @@ class TimeStepper:
         if "joint_angles" in memory:  # recordings of systems without joints did not always have it
             system.joints.restore(np.asarray(memory["joint_angles"]))
             self.joint_impulses = np.array(memory["joint_impulses"])
+
+    # ---- when bodies come and go ---------------------------------------------------------------
+
+    def again(self) -> TimeStepper:
+        """Return a stepper of the system as it is now, which goes on from here."""
+        other = TimeStepper(self.system, self.step, self._asked)
+        other.restore(self.memory())
+        other.timings = self.timings
+        return other
+
+    def renumber_shapes(self, number: Integers) -> None:
+        """Give the shapes the numbers (s,) in place of theirs; contacts of those with −1 are dropped."""
+        shapes = number[self.contacts.shapes]
+        kept = np.flatnonzero(np.all(shapes >= 0, axis=1))
+        self.contacts, self.impulses = self.contacts.take(kept), self.impulses[kept]
+        self.contacts.shapes[:] = shapes[kept]

@@ -108,7 +108,7 @@ def record_problems(
         found = find_scene(scene, parameters or [])
         settings = found.with_settings(
             duration=duration, step=step, solver=solver, tolerance=tolerance,
-            max_iterations=max_iterations, scheme=scheme, threads=threads, on_failure="count",
+            max_iterations=max_iterations, scheme=scheme, threads=threads, throw=False,
         )  # fmt: skip
         if (law := settings.get("law", "coulomb")) != "coulomb":
             raise OptionError(

@@ -65,14 +65,16 @@ def run(
     scheme: Scheme = None,
     contact_check: ContactCheck = None,
     threads: Threads = None,
-    on_failure: Annotated[
-        str | None,
+    throw: Annotated[
+        bool,
         typer.Option(
-            "--on-failure",
-            metavar="WHAT",
-            help="A step that misses its tolerance: count it, or raise to stop.  [dim]\\[count][/dim]",
+            "--throw",
+            metavar="",
+            help="Stop at the first step that misses its tolerance; --no-throw counts such steps.  "
+            "[dim]\\[scene's, or --no-throw][/dim]",
         ),
-    ] = None,
+    ] = False,
+    no_throw: Annotated[bool, typer.Option("--no-throw", metavar="", hidden=True)] = False,
     record: Annotated[
         Path | None, typer.Option("--record", metavar="FILE", help="Record the run (HDF5).")
     ] = None,
@@ -116,6 +118,8 @@ def run(
     from nonsmooth.cli.terminal.run_tables import run_report
     from nonsmooth.io import Trajectory
 
+    if throw and no_throw:
+        raise OptionError("--throw stops at a step that --no-throw counts: give one of them")
     recording = _recording(record, every, interval, reactions, resume, fresh)
     again = "with --resume in place of --fresh " if fresh else "" if resume else "with --resume "
     older = _which_file(record) if fresh else None
@@ -138,8 +142,8 @@ def run(
             found = find_scene(scene, parameters or [])
             settings = found.with_settings(
                 duration=duration, step=step, law=law, solver=solver, tolerance=tolerance,
-                max_iterations=max_iterations, scheme=scheme, threads=threads, on_failure=on_failure,
-                contact_check=contact_check,
+                max_iterations=max_iterations, scheme=scheme, threads=threads,
+                contact_check=contact_check, throw=True if throw else False if no_throw else None,
             )  # fmt: skip
             page = opened.enter_context(live_view(scene, found.system, host, port)) if view else None
             if page is not None and resume and record is not None:
@@ -189,8 +193,9 @@ def _recording(
     if resume and fresh:
         raise OptionError(f"--resume goes on with {path} and --fresh replaces it: give one of them")
     choice = Recording(
-        path, every=every, interval=interval, joints=reactions, checkpoint_seconds=_CHECKPOINT_SECONDS
-    )
+        path, every=every, interval=interval, joints=reactions, checkpoint_seconds=_CHECKPOINT_SECONDS,
+        overwrite=fresh,
+    )  # fmt: skip
     if resume or path.exists():
         _check_older(path, resume, fresh)
     return choice

@@ -15,7 +15,7 @@ from nonsmooth.cli.terminal.tables import BAD, GOOD, duration, plain_table, titl
 from nonsmooth.io import Trajectory
 from nonsmooth.stepping import Run, RunCertificate, StepLog
 from nonsmooth.stepping.frame import Timings
-from nonsmooth.stepping.run import NUMBERS
+from nonsmooth.stepping.step_log import ABSENT
 
 
 def run_report(run: Run) -> Group:
@@ -36,11 +36,13 @@ def recording_report(trajectory: Trajectory) -> Group:
     """Return a recorded run: contents of the file, time reached, certificate, and the final state."""
     settings, bodies, times = trajectory.settings, trajectory.bodies, trajectory.times
     steps = trajectory.steps
-    reached, wanted = float(steps["time"][-1]) if steps.count else 0.0, settings["duration"]
+    reached, wanted = float(steps["time"][-1]) if steps.count else 0.0, settings.get("duration", 0.0)
     done = "" if reached >= wanted * (1.0 - 1e-9) else f" of {wanted:g} s: unfinished"
     log = StepLog()
     solved = steps["status"] == "solved"
-    numbers = [steps[name] if name in steps else np.zeros(steps.count) for name in NUMBERS]
+    numbers = [
+        steps[name] if name in steps else np.full(steps.count, absent) for name, absent in ABSENT.items()
+    ]
     log.restore(np.column_stack([steps["time"], steps["residual"], steps["iterations"], solved, *numbers]))
     certificate = RunCertificate.of(log, settings["tolerance"])
     held = [*trajectory.fields, *(["reactions"] if trajectory.has_reactions else [])]

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth.adapters import RobotContact, pinocchio
 from nonsmooth.complementarity.library.grasps import CUBE_MASS, FRICTION, HALF_SIDE, REACH, Grasp, Scara
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.laws import Law
-from nonsmooth.problem.robots import RobotContact
 from nonsmooth.scenes.grasp import SIDES, scara_urdf
 
 Names = NDArray[np.str_]
@@ -148,4 +148,4 @@ def pinocchio_grasp() -> ContactProblem:
         )
         for number, side in enumerate(SIDES, 1)
     ]  # fmt: skip
-    return ContactProblem.from_pinocchio(model, data, contacts, velocity=velocity)
+    return pinocchio.contact_problem(model, data, contacts, velocity=velocity)

@@ -259,7 +259,7 @@ def compare_matrices() -> Rows:
         theirs = float(np.abs(matrix[np.ix_(order, order)] - closed).max())
         yield Comparison(
             "A of a URDF by Pinocchio, largest difference to the closed form", None, theirs, "1/kg"
-        )  # fmt: skip
+        )
 
 
 def compare_success(table: Answers) -> Rows:
@@ -275,7 +275,7 @@ def compare_success(table: Answers) -> Rows:
             "%",
             f"{solved} of {count} to a natural residual of {TOLERANCE:g}, {small} with an objective "
             f"below {SOLVED_OBJECTIVE:g}; largest residual {worst:.1e}",
-        )  # fmt: skip
+        )
 
 
 def compare_effort(table: Answers) -> Rows:
@@ -316,7 +316,7 @@ def compare_forces(instances: list[Grasp], table: Answers) -> Rows:
                 "%",
                 f"of the {len(sliding)} contacts that begin to slide, {fine} within {OPPOSED:g}°, mean "
                 f"angle {sliding.mean():.2g}°; the paper counts {paper} of all {of}, rolling ones too",
-            )  # fmt: skip
+            )
     for contact, outside in enumerate(PAPER_OUTSIDE):
         found = sum(
             bool(outside_cone(answer.force, grasp.friction)[contact])

@@ -261,7 +261,7 @@ def _compare_harker(outcomes: Sequence[Outcome]) -> Rows:
             dimension,
             "",
             "the paper: between 27 and 129" + ("; stand-in arc costs" if example == 1 else ""),
-        )  # fmt: skip
+        )
         reference = "a convex program's" if example == 1 else "PATH's"
         away = f"y, d, p are {named.distance(outcome.point):.1g} from {reference}"
         note = f"{outcome.status}; the paper's is below {shared.SMALL_OBJECTIVE:g}; {away}"
@@ -301,7 +301,7 @@ def _compare_control(answers: Sequence[Outcome], best: str) -> Rows:
             "",
             "PATH",
             note,
-        )  # fmt: skip
+        )
 
 
 def _compare_growth(found: Found) -> Rows:

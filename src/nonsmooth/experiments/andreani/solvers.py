@@ -127,7 +127,7 @@ class AndreaniSolvers(Experiment[Setup, Found]):
             typical = f"{np.median(finite):.3g} times the fastest's time in the median" if len(finite) else ""
             yield Comparison(
                 f"{label}: solved", None, len(solved), "", f"of {len(taken)} that it takes; {typical}"
-            )  # fmt: skip
+            )
             astray = [
                 outcome
                 for outcome in solved

@@ -10,9 +10,9 @@ from scipy.optimize import brentq, minimize_scalar
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth.events import EventRun, simulate_events
-from nonsmooth.problem.acceleration import AccelerationLevel
+from nonsmooth.events.acceleration import AccelerationLevel
+from nonsmooth.events.enumeration import Mode, ModeSolution, all_solutions
 from nonsmooth.scenes.closed_form.sliding_rod import Region, SlidingRod
-from nonsmooth.solvers.analysis.enumeration import Mode, ModeSolution, all_solutions
 
 ROD = SlidingRod()
 SAFE = SlidingRod(friction=1.3)

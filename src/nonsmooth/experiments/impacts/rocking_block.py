@@ -220,7 +220,7 @@ class RockingExperiment(Experiment[Setup, Found]):
         )  # fmt: skip
         yield reference_row(
             "end of rocking", scene.accumulation, rocking.accumulation, "s", "sum of quadratures"
-        )  # fmt: skip
+        )
         yield paper_row("energy left by the first impact, (1 − 3/2 sin²α)²", wanted, float(ratios[0]), "")
         yield exact_row(
             "energy left by an impact, relative error", 0.0,
@@ -231,9 +231,8 @@ class RockingExperiment(Experiment[Setup, Found]):
             f"Housner's {scene.housner_leans(11)[10]:.6g}",
         )  # fmt: skip
         yield exact_row(
-            "error of the angle", 0.0, rocking.angle_error(), "rad",
-            "largest; Jacobi's elliptic functions"
-        )  # fmt: skip
+            "error of the angle", 0.0, rocking.angle_error(), "rad", "largest; Jacobi's elliptic functions"
+        )
         yield exact_row(
             "energy dissipated", scene.mass * scene.gravity * (scene.start()[0][1] - scene.half_height),
             rocking.run.final.dissipated, "J",
@@ -251,7 +250,7 @@ class RockingExperiment(Experiment[Setup, Found]):
             note = "" if plain > 0.0 else f"the formula gives {plain:.4g}: both corners stay down, no rocking"
             yield exact_row(
                 f"angular velocity left by an impact, b/h = {slope:.3g}", max(0.0, plain), value, "", note
-            )  # fmt: skip
+            )
         yield from [curve.row(f"order of time stepping, {name}", 1.0) for name, curve in curves.items()]
 
 

@@ -201,7 +201,7 @@ class SliderWithClearance(Experiment[Setup, Found]):
         turned = level.final.q[0] / (2.0 * math.pi)
         yield reference_row(
             "first impact", touch, float(level.times(EventKind.IMPACT)[0]), "s", "Radau, two free links:"
-        )  # fmt: skip
+        )
         yield reference_row(
             f"crank angle at {CHECK} s", SICONOS_CRANK, angle, "rad",
             "Siconos, Moreau-Jean, extrapolated from 2.5e-6 and 1.25e-6 s:",

@@ -209,7 +209,7 @@ def follow(case: Case, model: Model, step: float, duration: float | None = None)
     began = time.perf_counter()
     simulate(
         system, duration=case.duration if duration is None else duration, step=step, tolerance=TOLERANCE,
-        observe=observe, on_failure="raise", **model.settings,
+        observe=observe, throw=True, **model.settings,
     )  # fmt: skip
     seconds = time.perf_counter() - began
     place, velocity, spin = np.split(np.array(states), 3, axis=1)

@@ -3,7 +3,7 @@
 A model is a law and a way to solve it, both made of what is there already:
 
     solution = ns.solvers.formulations.Primal().solve(problem, tolerance=1e-10)
-    run = ns.simulate(scene, 1.0, 0.0025, **Primal().settings)
+    run = ns.simulate(scene, duration=1.0, step=0.0025, **Primal().settings)
 
 Under the exact law all three give the same velocities, and under the relaxed law all three do; impulses
 may differ where statics does not determine them.
@@ -135,19 +135,11 @@ class EOM(Model):
 
 
 @dataclass(frozen=True)
-class EOMRelaxed(Model):
+class EOMRelaxed(EOM):
     """Eq. 2 with the relaxation term, as one mixed complementarity problem."""
 
     label: ClassVar[str] = "EOM-Relaxed"
     law: ClassVar[str] = "relaxed"
-
-    backend: str = "semismooth-newton"
-    """"semismooth-newton", or "path" as in the report."""
-
-    @property
-    def solver(self) -> Solver:
-        """The complementarity solver."""
-        return EquationsOfMotion(backend=self.backend)
 
 
 MODELS: tuple[type[Model], ...] = (Primal, PrimalRelaxed, Dual, DualRelaxed, EOM, EOMRelaxed)

@@ -84,9 +84,7 @@ class Settled:
     def next_problem(self, step: float) -> ContactProblem:
         """The relaxed problem of one further step of `step` seconds."""
         system = self.system()
-        options = StepOptions.of(
-            system, step, law="relaxed", solver=APGD(), max_iterations=1, margin=MARGIN * RADIUS
-        )
+        options = StepOptions(law="relaxed", solver=APGD(), max_iterations=1, margin=MARGIN * RADIUS)
         return TimeStepper(system, step, options).advance().solution.problem
 
 

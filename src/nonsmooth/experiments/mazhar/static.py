@@ -299,7 +299,7 @@ def _rows(analysis: Analysis) -> Rows:
     )  # fmt: skip
     yield Comparison(
         KINETIC_ENERGY(name=name), printed.kinetic_energy, settled.kinetic_energy, "J", unprinted
-    )  # fmt: skip
+    )
     yield Comparison(
         f"mean iterations per step of settling, {name} settled", None, settled.mean_iterations, "",
         f"at most {settled.recipe.effort.max_iterations}; {settled.missed} steps missed the tolerance",

@@ -140,7 +140,7 @@ def _of_scheme(mechanism: Mechanism, trials: Sequence[Trial]) -> Rows:
     yield Comparison(f"wall time, {trial.name}", None, trial.wall, "s", f"CPU time {trial.cpu:.3g} s")
     yield Comparison(
         f"wall time for a simulated second, {trial.name}", None, cost, "s", f"{each:.3g} ms for a step"
-    )  # fmt: skip
+    )
 
 
 def _trials_table(trials: Sequence[Trial]) -> Table:

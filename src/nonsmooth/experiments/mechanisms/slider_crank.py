@@ -152,7 +152,7 @@ class SliderCrank(Experiment[Setup, list[Trial]]):
                     note += f"; without the first {START_UP} steps, which begin with {first:.3g} {unit}"
                 yield Comparison(
                     f"largest error of the {quantity}, {name}", None, fine.error(quantity), unit, note
-                )  # fmt: skip
+                )
             yield Comparison(
                 JOINT_ERROR(name), None, fine.joint_error, "m or rad",
                 f"{fine.failed} steps missed the tolerance",

@@ -251,8 +251,7 @@ class Stirrer(Experiment[Setup, Found]):
             yield Comparison(f"mean driving torque, {name}", None, run["mean_torque_Nm"], "N·m",
                        f"the motor's limit is {each.limit:.3g} N·m, reached in "
                        f"{run['steps_at_full_torque']:.0f} steps; {run['turns']:.3f} turns")  # fmt: skip
-            yield Comparison(JOINT_ERROR(name), None, run["largest_joint_error_m_or_rad"],
-                       "m or rad")  # fmt: skip
+            yield Comparison(JOINT_ERROR(name), None, run["largest_joint_error_m_or_rad"], "m or rad")
             yield Comparison(MISSED(name), None, float(certificate.missed), "",
                        f"of {certificate.steps}; largest residual {certificate.worst:.1e}, largest "
                        f"penetration {certificate.largest_penetration:.1e} m")  # fmt: skip

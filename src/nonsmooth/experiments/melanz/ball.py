@@ -330,7 +330,7 @@ class MelanzBall(Experiment[Fineness, Found]):
             worst = max(solution.certificate.residual for solution in history.solutions)
             yield Comparison(
                 f"worst certificate residual, {law} law", None, worst, "", f"asked for: {TOLERANCE:g}"
-            )  # fmt: skip
+            )
         for history, law in ((exact, "exact"), (relaxed, "relaxed")):
             counts = [solution.statistics.iterations for solution in history.solutions]
             note = f"APGD, {counts.count(0)} of {len(counts)} steps had nothing to do"

@@ -24,7 +24,8 @@ from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.base import Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.stepping.frame import Frame
-from nonsmooth.stepping.run import Run, RunCertificate
+from nonsmooth.stepping.run import Run
+from nonsmooth.stepping.run_certificate import RunCertificate
 from nonsmooth.stepping.simulate import simulate
 
 PLANES = ("floor", "left", "right", "front", "back")

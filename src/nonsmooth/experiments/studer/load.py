@@ -17,11 +17,11 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth.events import EventRun, SteppedRun, simulate_events
+from nonsmooth.events.acceleration import AccelerationLevel
 from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, Work
 from nonsmooth.experiments.shared import convergence, event_runs, plots
 from nonsmooth.experiments.shared.colours import BLUE, DARK_GREY, GREEN, LIGHT_GREY, ORANGE
 from nonsmooth.experiments.summary import Quantity, exact_row
-from nonsmooth.problem.acceleration import AccelerationLevel
 from nonsmooth.scenes.closed_form.blocks import LoadedBlock
 from nonsmooth.solvers.base import Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel

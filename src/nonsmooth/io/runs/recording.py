@@ -99,7 +99,7 @@ class Recording:
     """
 
     path: FilePath
-    """The trajectory; an older file of this name is replaced. Its checkpoint is `path` + ".checkpoint"."""
+    """The trajectory; its checkpoint is `path` + ".checkpoint"."""
     every: int | None = None
     """A frame for each so many steps."""
     interval: float | None = None
@@ -118,6 +118,8 @@ class Recording:
     """A checkpoint is due each so many steps; None for never."""
     compression: bool = True
     """Whether chunks are compressed, without loss."""
+    overwrite: bool = False
+    """Whether an older file of this name is replaced; otherwise it is an error."""
 
     def __post_init__(self) -> None:
         given = [name for name in ("every", "interval", "times") if getattr(self, name) is not None]
@@ -138,8 +140,9 @@ class Recording:
             if not all(0.0 <= moment < np.inf for moment in times):
                 raise OptionError(f"times of a recording are {times}: each must be finite and not negative")
             object.__setattr__(self, "times", times)
-        if not isinstance(self.joints, bool):
-            raise OptionError(f"joints of a recording is {self.joints!r}: give True or False")
+        for name in ("joints", "overwrite"):
+            if not isinstance(getattr(self, name), bool):
+                raise OptionError(f"{name} of a recording is {getattr(self, name)!r}: give True or False")
         for name in self.fields:
             if name not in FIELDS:
                 raise OptionError(f"field {name!r} cannot be recorded: choose from {', '.join(FIELDS)}")

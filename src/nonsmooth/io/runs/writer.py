@@ -141,6 +141,8 @@ class Writer:
         numbers: Mapping[str, str] | None = None,
         resume: bool = False,
         steps: int | None = None,
+        index: int = 0,
+        moment: float = 0.0,
     ) -> dict[str, Any] | None:
         """Make the file, or go on with it; return the memory of the checkpoint to go on from, or None.
 
@@ -149,9 +151,13 @@ class Writer:
             settings: what the run was asked for: numbers, strings and lists by name.
             numbers: names and units of `frame.numbers`.
             resume: go on from the last checkpoint. Where no step was recorded, the run starts from the
-                beginning; a recording of steps without a checkpoint is refused, and stays as it is.
+                beginning; a recording of steps without a checkpoint is refused, and stays as it is. Otherwise
+                an older file is refused, unless the recording says `overwrite`.
             steps: how many steps the run is to have: resuming a recording of more is refused, as well.
+            index: steps that were done before the first frame.
+            moment: time of the first frame, in s.
         """
+        self._check_older(resume)
         numbers = dict(numbers or {})
         for name in numbers:
             if name in STEPS or "/" in name:
@@ -176,7 +182,7 @@ class Writer:
             raise
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="nonsmooth-recording")
         if checkpoint is None:
-            self._store(0, 0.0, np.nan, system, Contacts.empty(), np.zeros((0, 3)))
+            self._store(index, moment, np.nan, system, Contacts.empty(), np.zeros((0, 3)))
             self._store_reactions(None)
         else:
             self._saved_step = self._columns["steps/time"].rows
@@ -256,6 +262,18 @@ class Writer:
 
     # ---- beginning ------------------------------------------------------------------------------------
 
+    def _check_older(self, resume: bool) -> None:
+        """See that no older file is lost in silence."""
+        if resume and self.recording.overwrite:
+            raise OptionError(
+                f"resume=True goes on with {self._path} and overwrite=True replaces it: give one of them"
+            )
+        if not resume and not self.recording.overwrite and os.path.isfile(self._path):
+            raise OptionError(
+                f"{self._path} exists already: record in another file, go on with it by resume=True, or "
+                "replace it by overwrite=True of a Recording"
+            )
+
     def _find_checkpoint(self, settings: str, steps: int | None) -> Checkpoint | None:
         """The checkpoint to go on from; it must belong to this system and recording, and lose no step."""
         if not os.path.exists(self._path):
@@ -276,7 +294,7 @@ class Writer:
             if done:
                 raise OptionError(
                     f"{self._path} has {done} steps and no checkpoint to go on from: put {path} back, or "
-                    "replace the recording (record without resume; --fresh on the command line)"
+                    "replace the recording (overwrite=True)"
                 )
             return None  # killed before its first checkpoint
         checkpoint = read_checkpoint(path)
@@ -287,7 +305,7 @@ class Writer:
         if found != self._fingerprint:
             raise OptionError(
                 f"{path} belongs to another system or records other frames and fields: resume with what the "
-                "run began with, or replace it (record without resume; --fresh on the command line)"
+                "run began with, or replace it (overwrite=True)"
             )
 
     def _create(
@@ -452,5 +470,5 @@ def _check_settings(path: FilePath, was: dict[str, Any], now: dict[str, Any]) ->
         if name not in _MAY_CHANGE and was.get(name) != now.get(name):
             raise OptionError(
                 f"{path} was recorded with {name} = {was.get(name)!r}, and now it is {now.get(name)!r}: "
-                "resume with the same, or replace it (record without resume; --fresh on the command line)"
+                "resume with the same, or replace the recording (overwrite=True)"
             )

@@ -61,14 +61,13 @@ _RUN_KEYS = (
     "tolerance",
     "margin",
     "threads",
-    "on_failure",
+    "throw",
     "scheme",
     "contact_check",
     "assemble",
 )
 _LARGEST_GRID = 10_000_000
 _CHOICES = {
-    "on_failure": ("count", "raise"),
     "scheme": ("stabilised", "projected", "rattle", "ballistic"),
     "contact_check": ("sampled", "all", "none"),
 }
@@ -262,7 +261,7 @@ def _settings(run: Table) -> dict[str, Any]:
     for key, choices in _CHOICES.items():
         if key in run.values:
             run.choice(key, choices)
-    run.check_flags("assemble")
+    run.check_flags("assemble", "throw")
     if "law" in run.values:
         with run.blame():
             Law.parse(run.values["law"])

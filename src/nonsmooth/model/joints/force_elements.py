@@ -68,6 +68,11 @@ class ForceElements:
         )
         self.labels.append(label)
 
+    def set_applied(self, element: int, force: float) -> None:
+        """Set the given force of an element, in N or N·m, in place of a number or a function of time."""
+        self._timed = [timed for timed in self._timed if timed[0] != element]
+        self._rows["applied"][element] = force
+
     def add_to(
         self, total: Floats, t: float, system: Bodies, table: kernels.RowTable, now: Evaluation
     ) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from nonsmooth._support.arrays import Floats
+from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth._support.registry import index_of
 from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.model import checks as check
@@ -20,6 +21,7 @@ from nonsmooth.model.joints.drivers_and_motors import Element, OfTime
 from nonsmooth.model.joints.evaluation import Evaluation, evaluated, rates, run_on
 from nonsmooth.model.joints.force_elements import ForceElements
 from nonsmooth.model.joints.kernels.rows import RowTable
+from nonsmooth.model.joints.motions import Motion
 from nonsmooth.model.joints.placement import Row
 from nonsmooth.model.joints.stability import Gradients, first_unstable
 from nonsmooth.model.joints.table import BILATERAL, JointTable, TimedRow
@@ -60,6 +62,7 @@ class Joints:
         self._coordinate_units: list[str] = []
         self._named_coordinates: list[dict[str, int]] = []
         self._elements: list[Element] = []
+        self._element_places: list[tuple[int, int]] = []
         self._driven: dict[int, str] = {}
         self._forces = ForceElements()
         self._table: JointTable | None = None
@@ -272,8 +275,41 @@ class Joints:
                 "Strut"
             )
         several = len(self._named_coordinates[element.joint]) > 1
+        place = self._rows.count, len(self._forces)
         element.attach(self, system, f"the {element.coordinate} of {label}" if several else label)
         self._elements.append(element)
+        self._element_places.append(place)
+
+    @property
+    def element_places(self) -> tuple[tuple[int, int], ...]:
+        """Of every element the first row that is its own if it has rows, and its place among the forces."""
+        return tuple(self._element_places)
+
+    def set_rate(self, row: int, rate: float) -> None:
+        """Set the speed of a row on velocity level, in m/s or rad/s."""
+        self._timed = [timed for timed in self._timed if timed.row != row]
+        self._rows["rate"][row] = rate
+        self._table = None
+
+    def set_motion(self, row: int, motion: Motion) -> None:
+        """Set the motion that a row prescribes, in m or rad."""
+        self._timed = [timed for timed in self._timed if timed.row != row]
+        self._timed.append(TimedRow(row, motion.value, motion.rate))
+        self._table = None
+
+    def set_applied(self, element: int, force: float) -> None:
+        """Set the given force of an element, in N or N·m; `element` is its place among the forces."""
+        self._forces.set_applied(element, force)
+
+    def renumber(self, number: Integers) -> None:
+        """Give the bodies the numbers (n,) in place of theirs; all that joints connect have one."""
+        for place, joint in enumerate(self._joints):
+            a, b = (int(number[end]) if isinstance(end, int) else end for end in (joint.a, joint.b))
+            self._joints[place] = replace(joint, a=a, b=b)
+        for table in (self._places, self._rows, self._coordinates):
+            bodies = table["bodies"]
+            bodies[:] = np.where(bodies < 0, bodies, number[bodies])
+        self._table = None
 
     def claim(self, element: Element, label: str) -> None:
         """Register an element as the only one that prescribes its coordinate; a second one is an error."""
@@ -384,7 +420,7 @@ class Joints:
         other._coordinates = self._coordinates.copy()
         other._coordinate_units = list(self._coordinate_units)
         other._named_coordinates = list(self._named_coordinates)
-        other._elements = list(self._elements)
+        other._elements, other._element_places = list(self._elements), list(self._element_places)
         other._driven, other._forces = dict(self._driven), self._forces.copy()
         other._table = self._table
         return other

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -179,6 +180,31 @@ class Rounded(Primitive):
 
     def _check_rounding(self, owner: str) -> None:
         object.__setattr__(self, "rounding", checked_rounding(owner, self.rounding))
+
+
+@dataclass(frozen=True)
+class RoundedAboutZ(Rounded):
+    """A rounded solid that looks the same all around the z axis, of `radius` and `length` (m)."""
+
+    keys: ClassVar[tuple[str, ...]] = ("radius", "length")
+    smooth: ClassVar[bool] = True
+    radius: float
+    length: float
+    rounding: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_round(self, f"a {self.title}")
+        self._check_rounding(f"a {self.title}")
+
+    @property
+    def extents(self) -> Triple:
+        """(radius, half the length, 0) in m."""
+        return (self.radius, 0.5 * self.length, 0.0)
+
+    @classmethod
+    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Indices) -> Self:
+        """Return the solid of these sizes."""
+        return cls(size[0], 2.0 * size[1], size[3])
 
 
 def bound(half: ArrayLike, radius: float, centre: ArrayLike = (0.0, 0.0, 0.0)) -> Floats:

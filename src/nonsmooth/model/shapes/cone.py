@@ -8,16 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from nonsmooth._support.arrays import Floats, Indices
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model import checks as check
-from nonsmooth.model.shapes.base import MassProperties, Quadruple, Rounded, Triple, bound, check_round
+from nonsmooth.model.shapes.base import MassProperties, RoundedAboutZ, bound
 from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, TriangleMesh, arc, turned
 
 CONE = 9
 
 
 @dataclass(frozen=True)
-class Cone(Rounded):
+class Cone(RoundedAboutZ):
     """A cone about the z axis: its tip at z = length / 2, its base, a disc of `radius` (m), at −length / 2.
 
     `rounding` (m) is the radius of a ball that is swept around it. Without it the centroid is a quarter of
@@ -27,20 +27,6 @@ class Cone(Rounded):
     kind: ClassVar[int] = CONE
     title: ClassVar[str] = "cone"
     scene_name: ClassVar[str] = "cone"
-    keys: ClassVar[tuple[str, ...]] = ("radius", "length")
-    smooth: ClassVar[bool] = True
-    radius: float
-    length: float
-    rounding: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_round(self, "a cone")
-        self._check_rounding("a cone")
-
-    @property
-    def extents(self) -> Triple:
-        """(radius, half the length, 0) in m."""
-        return (self.radius, 0.5 * self.length, 0.0)
 
     @property
     def volume(self) -> float:
@@ -111,11 +97,6 @@ class Cone(Rounded):
         ring = [(radius + x, z - half) for x, z in arc(r, -0.5 * math.pi, self._slant, detail)]
         cap = [(x, z + half) for x, z in arc(r, self._slant, 0.5 * math.pi, detail)]
         return turned([(0.0, -half - r), *ring, *cap], detail)
-
-    @classmethod
-    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Indices) -> Cone:
-        """Return the cone of these sizes."""
-        return cls(size[0], 2.0 * size[1], size[3])
 
 
 def _arc_discs(radius: float, height: float, r: float, begin: float, end: float) -> Floats:

@@ -8,14 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from nonsmooth._support.arrays import Floats, Indices
+from nonsmooth._support.arrays import Floats
 from nonsmooth.model.shapes.base import (
-    Quadruple,
-    Rounded,
+    RoundedAboutZ,
     Symmetric,
     Triple,
     bound,
-    check_round,
     from_second_moments,
 )
 from nonsmooth.model.shapes.surfaces import (
@@ -31,7 +29,7 @@ CYLINDER = 4
 
 
 @dataclass(frozen=True)
-class Cylinder(Rounded, Symmetric):
+class Cylinder(RoundedAboutZ, Symmetric):
     """A cylinder about the z axis of `radius` and `length` (m), its middle at the origin.
 
     `rounding` (m) is the radius of a ball that is swept around it.
@@ -40,20 +38,6 @@ class Cylinder(Rounded, Symmetric):
     kind: ClassVar[int] = CYLINDER
     title: ClassVar[str] = "cylinder"
     scene_name: ClassVar[str] = "cylinder"
-    keys: ClassVar[tuple[str, ...]] = ("radius", "length")
-    smooth: ClassVar[bool] = True
-    radius: float
-    length: float
-    rounding: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_round(self, "a cylinder")
-        self._check_rounding("a cylinder")
-
-    @property
-    def extents(self) -> Triple:
-        """(radius, half the length, 0) in m."""
-        return (self.radius, 0.5 * self.length, 0.0)
 
     @property
     def volume(self) -> float:
@@ -112,8 +96,3 @@ class Cylinder(Rounded, Symmetric):
             return cylinder_mesh(radius, half, detail)
         upper = [(radius + x, half + z) for x, z in quarter_circle(r, detail)]
         return turned(mirrored([*upper, (0.0, half + r)]), detail)
-
-    @classmethod
-    def rebuilt(cls, size: Quadruple, vertices: Floats, triangles: Indices) -> Cylinder:
-        """Return the cylinder of these sizes."""
-        return cls(size[0], 2.0 * size[1], size[3])

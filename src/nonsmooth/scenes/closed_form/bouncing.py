@@ -1,7 +1,7 @@
 """Systems whose events are known in closed form: a dropped ball, and one that begins to roll.
 
     scene = DroppedBall(restitution=0.8)
-    run = simulate_events(scene.system(), *scene.start(), 5.0)
+    run = simulate_events(scene.system(), *scene.start(), duration=5.0)
     run.times("impact") - scene.impact_times(len(run.times("impact")))      # about 1e-13 s
 
 Each has `system()`, `start()` with its coordinates and velocities, and its closed forms as methods. SI units;

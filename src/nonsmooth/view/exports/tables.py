@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth._support.progress import Progress
+from nonsmooth._support.progress import Progress, frames_with_progress
 from nonsmooth.errors import OptionError
 from nonsmooth.io.exports.selection import Selection
 from nonsmooth.io.exports.tables import TableColumn, TableForm, check_parquet, new_table
@@ -92,13 +92,9 @@ def export_tables(
             tables["steps"].append(rows)
         if form is TableForm.CSV:
             _describe(folder / "columns.csv", known)
-        for done, number in enumerate(frames):
-            if progress is not None:
-                progress(done, len(frames), f"frame {number}")
+        for number in frames_with_progress(frames, progress):
             for name, rows in _rows(quantities.at(number), constants).items():
                 tables[name].append(rows)
-        if progress is not None:
-            progress(len(frames), len(frames), "done")
     files = [table.path for table in tables.values()]
     return [*files, folder / "columns.csv"] if form is TableForm.CSV else files
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth._support.progress import Progress
+from nonsmooth._support.progress import Progress, frames_with_progress
 from nonsmooth.errors import OptionError
 from nonsmooth.io.exports.selection import Selection
 from nonsmooth.io.exports.vtk import PvdSeries, VtkArray, write_polydata
@@ -65,14 +65,10 @@ def export_vtk(
     _clear(folder)
     with ExitStack() as stack:
         series = {name: stack.enter_context(PvdSeries(folder / f"{name}.pvd")) for name in writer.names}
-        for done, number in enumerate(frames):
-            if progress is not None:
-                progress(done, len(frames), f"frame {number}")
+        for number in frames_with_progress(frames, progress):
             time, files = writer.write(number)
             for name, file in files.items():
                 series[name].add(time, file)
-        if progress is not None:
-            progress(len(frames), len(frames), "done")
     return [folder / f"{name}.pvd" for name in writer.names]
 
 

@@ -5,7 +5,7 @@
         view.wait()                 # until Ctrl-C
 
     with LiveView("filling", system) as view:
-        simulate(system, 1.0, 0.005, observe=view.observe, until=view.stopped)
+        simulate(system, duration=1.0, step=0.005, observe=view.observe, until=view.stopped)
 
 It needs viser: `pip install "nonsmooth[view]"`. The page is served on this computer alone (127.0.0.1) unless
 another address is given.

@@ -25,17 +25,17 @@ from nonsmooth.problem.mass import BodyMass
 from nonsmooth.solvers.auto import Auto
 from nonsmooth.solvers.solution import Solution
 from nonsmooth.solvers.solve import solve
-from nonsmooth.stepping.body_constants import moving_hulls
-from nonsmooth.stepping.following import Following
-from nonsmooth.stepping.impacts import ImpactStep
 from nonsmooth.stepping.kernels import impacts as impact_kernels
 from nonsmooth.stepping.kernels import motion as motion_kernels
 from nonsmooth.stepping.kernels import step as kernels
 from nonsmooth.stepping.kernels.motion import Bodies, State
-from nonsmooth.stepping.mechanism import Mechanism, RowState
-from nonsmooth.stepping.options import StepOptions
-from nonsmooth.stepping.step_problem import JointPart, JointSystem, Motion, contact_rows, step_problem
-from nonsmooth.stepping.step_result import JointOutcome, Outcome
+from nonsmooth.stepping.options import ChosenOptions
+from nonsmooth.stepping.schemes.body_constants import moving_hulls
+from nonsmooth.stepping.schemes.following import Following
+from nonsmooth.stepping.schemes.impacts import ImpactStep
+from nonsmooth.stepping.schemes.mechanism import Mechanism, RowState
+from nonsmooth.stepping.schemes.step_problem import JointPart, JointSystem, Motion, contact_rows, step_problem
+from nonsmooth.stepping.schemes.step_result import JointOutcome, Outcome
 
 _PUSHED = 1e-6
 """Change of a velocity by impulses, relative to that by forces, from which on a body does not fly freely."""
@@ -52,7 +52,7 @@ class EulerStep:
         mechanism: Mechanism,
         detector: Detector,
         step: float,
-        options: StepOptions,
+        options: ChosenOptions,
     ) -> None:
         self._bodies, self._mass, self._mechanism = bodies, mass, mechanism
         self._step, self._options = step, options
@@ -180,6 +180,7 @@ class EulerStep:
         """Velocities (n, 6), impulses (c, 3) in the world frame and joint impulses after the solve.
 
         If a solver ran away, bodies fall freely in this step, and its status says so: the run is not lost.
+        Its impulses are zero then, and not NaN: so they acted.
         """
         impulses = np.zeros((len(frame), 3))
         if solution.velocity is None or not np.isfinite(solution.velocity).all():

@@ -18,10 +18,10 @@ from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.detector import Detector
 from nonsmooth.collision.kernels.motion.covering import Course
 from nonsmooth.model.system import System
-from nonsmooth.stepping.body_constants import spin_radius
 from nonsmooth.stepping.kernels import impacts as impact_kernels
 from nonsmooth.stepping.kernels import motion as motion_kernels
 from nonsmooth.stepping.kernels.motion import Bodies, State
+from nonsmooth.stepping.schemes.body_constants import spin_radius
 
 
 class Following:

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import nonsmooth as ns
+from nonsmooth.adapters import RobotContact
+from nonsmooth.adapters.pinocchio import contact_problem
 from nonsmooth.complementarity.library.grasps import HALF_SIDE, REACH, Scara, grasp_matrix
 from nonsmooth.errors import MissingPackageError, ProblemError
 from nonsmooth.experiments.andreani.grasp_parts import pinocchio_grasp
-from nonsmooth.problem import RobotContact
 from nonsmooth.scenes.grasp import grasp_data, scara_urdf
 
 pin = pytest.importorskip("pinocchio")
@@ -56,7 +57,7 @@ def test_a_cube_that_falls_on_its_corners_stops() -> None:
     model = free_box()
     q, v = pin.neutral(model), np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
     corners = [RobotContact(f"corner {k}", normal=FLOOR, friction=0.5) for k in range(4)]
-    problem = ns.ContactProblem.from_pinocchio(model, computed(model, q, v), corners, velocity=v, step=H)
+    problem = contact_problem(model, computed(model, q, v), corners, velocity=v, step=H)
     solution = ns.solve(problem, tolerance=1e-12)
     assert solution.impulses.reshape(4, 3)[:, 0].sum() == pytest.approx(2.0 * (1.0 + G * H), rel=1e-10)
     np.testing.assert_allclose(solution.velocity, 0.0, atol=1e-10)
@@ -67,12 +68,12 @@ def test_a_cube_slides_by_coulomb_and_a_gap_lets_it_fall_so_far() -> None:
     q = pin.neutral(model)
     v = np.array([0.6, 0.8, 0.0, 0.0, 0.0, 0.0])
     below = RobotContact("corner 0", normal=FLOOR, friction=0.3, point=(0.0, 0.0, 0.0))
-    problem = ns.ContactProblem.from_pinocchio(model, computed(model, q, v), [below], velocity=v, step=H)
+    problem = contact_problem(model, computed(model, q, v), [below], velocity=v, step=H)
     after = ns.solve(problem, tolerance=1e-12).velocity
     np.testing.assert_allclose(after[:3], (1.0 - 0.3 * G * H) * v[:3], atol=1e-11)
     np.testing.assert_allclose(after[3:], 0.0, atol=1e-11)
     gap = replace(below, gap=5e-4)  # m: less than it would fall
-    problem = ns.ContactProblem.from_pinocchio(model, computed(model, q, v), [gap], velocity=v, step=H)
+    problem = contact_problem(model, computed(model, q, v), [gap], velocity=v, step=H)
     assert ns.solve(problem, tolerance=1e-12).velocity[2] == pytest.approx(-5e-4 / H, rel=1e-9)
 
 
@@ -80,7 +81,7 @@ def test_torque_that_lifts_a_cube_opens_its_contact() -> None:
     model = free_box()
     q, v, lift = pin.neutral(model), np.zeros(6), np.array([0.0, 0.0, 2.0 * (G + 3.0), 0.0, 0.0, 0.0])
     below = RobotContact("corner 0", normal=FLOOR, friction=0.3, point=(0.0, 0.0, -0.1))
-    problem = ns.ContactProblem.from_pinocchio(model, computed(model, q, v), [below], velocity=v, torque=lift)
+    problem = contact_problem(model, computed(model, q, v), [below], velocity=v, torque=lift)
     solution = ns.solve(problem, tolerance=1e-12)
     np.testing.assert_allclose(solution.impulses, 0.0, atol=1e-12)
     np.testing.assert_allclose(solution.velocity, [0.0, 0.0, 3.0, 0.0, 0.0, 0.0], atol=1e-11)
@@ -107,7 +108,7 @@ def test_a_foot_that_sticks_accelerates_as_pinocchio_says() -> None:
     data = computed(model, q, v)
     torque = np.asarray(data.nle) + jacobian.T @ (3.0, -2.0, -50.0)  # presses on the floor
     contact = RobotContact(tip, normal=FLOOR, friction=10.0, tangent=(1.0, 0.0, 0.0))
-    problem = ns.ContactProblem.from_pinocchio(model, data, [contact], velocity=v, torque=torque)
+    problem = contact_problem(model, data, [contact], velocity=v, torque=torque)
     solution = ns.solve(problem, tolerance=1e-12)
     theirs = model.createData()
     pin.forwardKinematics(model, theirs, q, v, np.zeros(model.nv))
@@ -146,7 +147,7 @@ def test_drift_is_the_derivative_of_the_jacobian_times_the_velocity(kind: str) -
     q = pin.integrate(model, pin.neutral(model), 0.5 * generator.normal(size=size))
     v = np.linalg.svd(tip_jacobian(model, q, frame))[2][3:].T @ generator.normal(size=size - 3)
     contact = RobotContact("tip", normal=(0.0, 1.0, 0.0), friction=0.5)
-    problem = ns.ContactProblem.from_pinocchio(model, computed(model, q, v), [contact], velocity=v)
+    problem = contact_problem(model, computed(model, q, v), [contact], velocity=v)
     turned = [
         contact.axes() @ tip_jacobian(model, pin.integrate(model, q, side * 1e-6 * v), frame) @ v
         for side in (-1.0, 1.0)
@@ -162,7 +163,7 @@ def test_a_plastic_impact_that_sticks_is_pinocchios() -> None:
     jacobian = tip_jacobian(model, q, tip)
     normal = -(jacobian @ v) / np.linalg.norm(jacobian @ v)  # it comes straight at the wall
     contact = RobotContact(tip, normal=normal, friction=50.0)
-    problem = ns.ContactProblem.from_pinocchio(
+    problem = contact_problem(
         model, data, [contact], velocity=v, torque=np.asarray(data.nle), step=H
     )  # the torque takes the other forces away: an impulse alone
     after = ns.solve(problem, tolerance=1e-12).velocity
@@ -181,7 +182,7 @@ def test_two_links_in_contact_feel_equal_and_opposite_impulses() -> None:
     q = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.2])
     v = np.array([0.0, 0.0, 0.0, 0.0, 0.0, -3.0])
     contact = RobotContact("upper", "lower", normal=FLOOR, friction=0.5, point=(0.0, 0.0, 0.1))
-    problem = ns.ContactProblem.from_pinocchio(model, computed(model, q, v), [contact], velocity=v, step=H)
+    problem = contact_problem(model, computed(model, q, v), [contact], velocity=v, step=H)
     solution = ns.solve(problem, tolerance=1e-12)
     np.testing.assert_allclose(solution.velocity, [0.0, 0.0, -2.0, 0.0, 0.0, -2.0], atol=1e-10)
     assert solution.impulses[0] == pytest.approx(2.0)
@@ -257,45 +258,41 @@ def test_bad_problems_of_robots_are_named(changes: dict[str, Any], message: str)
         **changes,
     }
     with pytest.raises(ns.errors.NonsmoothError, match=message):
-        ns.ContactProblem.from_pinocchio(
-            given.pop("model"), given.pop("data"), given.pop("contacts"), **given
-        )
+        contact_problem(given.pop("model"), given.pop("data"), given.pop("contacts"), **given)
 
 
 def test_a_contact_that_slides_has_no_place_on_acceleration_level() -> None:
     model, v = free_box(), np.array([0.0, 0.3, 0.0, 0.0, 0.0, 0.0])
     data = computed(model, pin.neutral(model), v)
     with pytest.raises(ProblemError, match=r"contacts\[0\] \(frame 'corner 0'\) moves at 0.3 m/s"):
-        ns.ContactProblem.from_pinocchio(model, data, [foot()], velocity=v)
+        contact_problem(model, data, [foot()], velocity=v)
 
 
 def test_an_open_contact_has_no_place_on_acceleration_level() -> None:
     model, v = free_box(), np.zeros(6)
     data = computed(model, pin.neutral(model), v)
     with pytest.raises(ProblemError, match=r"contacts\[0\] \(frame 'corner 0'\) is open by 0.01 m"):
-        ns.ContactProblem.from_pinocchio(model, data, [foot(gap=0.01)], velocity=v)
+        contact_problem(model, data, [foot(gap=0.01)], velocity=v)
 
 
 def test_data_that_was_not_computed_or_belongs_to_another_model_is_said() -> None:
     model, v = free_box(), np.zeros(6)
     with pytest.raises(ProblemError, match=r"call pin.computeAllTerms\(model, data, q, v\) first"):
-        ns.ContactProblem.from_pinocchio(model, model.createData(), [foot()], velocity=v, step=H)
+        contact_problem(model, model.createData(), [foot()], velocity=v, step=H)
     other, q, _ = arm()
     scara = pin.buildModelFromXML(scara_urdf())
     theirs = computed(scara, np.zeros(4), np.zeros(4))
     with pytest.raises(ProblemError, match=r"shape \(4, 4\) and the model 6 velocities"):
-        ns.ContactProblem.from_pinocchio(model, theirs, [foot()], velocity=v, step=H)
+        contact_problem(model, theirs, [foot()], velocity=v, step=H)
     data = computed(other, q * np.nan, np.zeros(6))
     with pytest.raises(ProblemError, match="not finite"):
-        ns.ContactProblem.from_pinocchio(
-            other, data, [RobotContact(2, normal=FLOOR, friction=0.5)], velocity=v
-        )
+        contact_problem(other, data, [RobotContact(2, normal=FLOOR, friction=0.5)], velocity=v)
 
 
 def test_without_pinocchio_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pinocchio", None)
     with pytest.raises(MissingPackageError, match=r"pip install \"nonsmooth\[robots\]"):
-        ns.ContactProblem.from_pinocchio(None, None, [foot()], velocity=[])
+        contact_problem(None, None, [foot()], velocity=[])
 
 
 def test_gravity_that_was_not_computed_is_said() -> None:
@@ -307,7 +304,7 @@ def test_gravity_that_was_not_computed_is_said() -> None:
     pin.forwardKinematics(model, data, q, v)
     contact = RobotContact(model.frames[-1].name, normal=(0.0, 0.0, 1.0), friction=0.5)
     with pytest.raises(ProblemError, match="no nonlinear effects"):
-        ns.ContactProblem.from_pinocchio(model, data, [contact], velocity=v)
+        contact_problem(model, data, [contact], velocity=v)
 
 
 def test_an_overlap_on_acceleration_level_is_said() -> None:
@@ -316,4 +313,4 @@ def test_an_overlap_on_acceleration_level_is_said() -> None:
     pin.computeAllTerms(model, data, pin.neutral(model), v)
     contact = RobotContact(model.frames[-1].name, normal=(0.0, 0.0, 1.0), friction=0.5, gap=-0.001)
     with pytest.raises(ProblemError, match=r"overlaps by 0\.001 m"):
-        ns.ContactProblem.from_pinocchio(model, data, [contact], velocity=v)
+        contact_problem(model, data, [contact], velocity=v)

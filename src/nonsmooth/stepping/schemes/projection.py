@@ -22,8 +22,8 @@ from nonsmooth.solvers.auto import Auto
 from nonsmooth.solvers.solve import solve
 from nonsmooth.stepping.kernels import motion as motion_kernels
 from nonsmooth.stepping.kernels.motion import Bodies, State
-from nonsmooth.stepping.mechanism import Mechanism
-from nonsmooth.stepping.step_problem import JointPart, JointSystem, Motion, contact_rows, step_problem
+from nonsmooth.stepping.schemes.mechanism import Mechanism
+from nonsmooth.stepping.schemes.step_problem import JointPart, JointSystem, Motion, contact_rows, step_problem
 
 CLOSED = 1e-11
 """What counts as closed, in m and rad, for lengths of about a metre; in proportion for larger ones."""

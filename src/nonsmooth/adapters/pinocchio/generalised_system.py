@@ -1,8 +1,8 @@
-"""From a Pinocchio model to a `GeneralisedSystem`: `robot_system`, with points, balls and joint stops.
+"""From a Pinocchio model to a `GeneralisedSystem`: `generalised_system`, with points, balls and joint stops.
 
     model = pin.buildModelFromUrdf("leg.urdf", pin.JointModelFreeFlyer())
     foot = RobotPoint("foot", radius=0.02, friction=0.7)  # a ball on the plane z = 0
-    system = robot_system(model, [foot], torque=lambda q, v, t: -0.5 * v, limits=True)
+    system = generalised_system(model, [foot], torque=lambda q, v, t: -0.5 * v, limits=True)
     run = simulate_events(system, q0, v0, duration=1.0)
 
 q and u are Pinocchio's q and v. Pinocchio (`pin`) is imported when a system is made, and not before. SI
@@ -23,17 +23,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth.adapters.pinocchio.shared import (
+    WORLD,
+    axes,
+    check_kind,
+    checked_geometry,
+    frame_index,
+    joint_vector,
+    load,
+)
 from nonsmooth.errors import ProblemError
 from nonsmooth.events._latest import latest
 from nonsmooth.model import quaternions
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem
-from nonsmooth.problem import robots
 
 Torque = Callable[[Floats, Floats, float], ArrayLike]
 """τ(q, v, t) (nv,) in N or N·m."""
 
-_WORLD = 0
-"""Index of the joint that Pinocchio has for what does not move."""
 _NO_LIMIT = 1e300
 """Pinocchio writes the largest number there is where a joint has no limit."""
 
@@ -70,11 +76,8 @@ class RobotPoint:
 
     def __post_init__(self) -> None:
         label = f"the contact of frame {self.frame!r}"
-        # The same checks as for a RobotContact, with the same sentences where something is wrong.
-        same = robots.RobotContact(
-            self.frame, normal=self.normal, friction=self.friction, point=self.point, tangent=self.along
-        )
-        for name, value in (("normal", same.normal), ("along", same.tangent), ("point", same.point)):
+        found = checked_geometry(self.frame, self.normal, self.along, self.point, self.friction)
+        for name, value in (("normal", found.normal), ("along", found.tangent), ("point", found.point)):
             object.__setattr__(self, name, value)
         if not (math.isfinite(self.radius) and self.radius >= 0.0):
             raise ProblemError(f"radius of {label} is {self.radius}: give a length in m, 0 or more")
@@ -83,11 +86,11 @@ class RobotPoint:
 
     def axes(self) -> Floats:
         """Rows n, t1 and, without `along`, t2 in the world's frame."""
-        same = robots.RobotContact(self.frame, normal=self.normal, friction=self.friction, tangent=self.along)
-        return same.axes() if self.along is None else same.axes()[:2]
+        found = axes(self.normal, self.along)
+        return found if self.along is None else found[:2]
 
 
-def robot_system(
+def generalised_system(
     model: Any,
     contacts: Sequence[RobotPoint] = (),
     *,
@@ -108,8 +111,8 @@ def robot_system(
             joints whose coordinates are lengths and angles, not of joints with quaternions or (cos, sin).
         limit_restitution: of these stops, from 0 to 1.
     """
-    pin = robots._pinocchio()
-    robots._check_kind("model", model, pin.Model)
+    pin = load()
+    check_kind("model", model, pin.Model)
     if isinstance(contacts, RobotPoint):
         raise ProblemError("contacts is a single RobotPoint: give a list, [contact]")
     robot = _Robot(pin, model)
@@ -147,8 +150,8 @@ class _Robot:
 
     def frame(self, frame: str | int) -> int:
         """The index of a frame of a body that moves."""
-        index = robots._frame_index(self._model, frame)
-        if self._model.frames[index].parentJoint == _WORLD:
+        index = frame_index(self._model, frame)
+        if self._model.frames[index].parentJoint == WORLD:
             raise ProblemError(
                 f"frame {frame!r} does not move, so that its contact never changes: give a frame of a link"
             )
@@ -348,6 +351,6 @@ def _torque_function(torque: Any, size: int) -> Callable[[Floats, Floats, float]
         zero = np.zeros(size)
         return lambda q, u, t: zero
     if not callable(torque):
-        constant = robots._joint_vector("torque", torque, size)
+        constant = joint_vector("torque", torque, size)
         return lambda q, u, t: constant
-    return lambda q, u, t: robots._joint_vector(f"torque at t = {t:g} s", torque(q, u, t), size)
+    return lambda q, u, t: joint_vector(f"torque at t = {t:g} s", torque(q, u, t), size)

@@ -26,10 +26,10 @@ from nonsmooth.stepping.kernels import flight as flight_kernels
 from nonsmooth.stepping.kernels import joint_step as joint_kernels
 from nonsmooth.stepping.kernels import motion as kernels
 from nonsmooth.stepping.kernels.motion import Bodies, State
-from nonsmooth.stepping.mechanism import Mechanism, RowState
-from nonsmooth.stepping.projection import CLOSED
-from nonsmooth.stepping.step_problem import JointPart, JointSystem, Motion, no_contacts, step_problem
-from nonsmooth.stepping.step_result import JointOutcome, Outcome
+from nonsmooth.stepping.schemes.mechanism import Mechanism, RowState
+from nonsmooth.stepping.schemes.projection import CLOSED
+from nonsmooth.stepping.schemes.step_problem import JointPart, JointSystem, Motion, no_contacts, step_problem
+from nonsmooth.stepping.schemes.step_result import JointOutcome, Outcome
 
 _TOLERANCE = 1e-8
 """Relative residual of the linear problems; most of them come out with all digits."""

@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import UnsupportedError
-from nonsmooth.problem.acceleration import AccelerationLevel, ActiveContact
+from nonsmooth.events.acceleration import AccelerationLevel, ActiveContact
 
 MOST_MODES = 1024
 """Largest number of combinations: five planar contacts that may stick, ten that slide."""

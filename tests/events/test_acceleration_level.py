@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nonsmooth.errors import ProblemError, UnsupportedError
+from nonsmooth.events.acceleration import AccelerationLevel, ActiveContact
+from nonsmooth.events.enumeration import Mode, all_solutions
 from nonsmooth.model.generalised import GapContact, GeneralisedSystem, Kinematics, check_derivatives
-from nonsmooth.problem.acceleration import AccelerationLevel, ActiveContact
 from nonsmooth.problem.library.named import BLOCK_LOADS, planar_block
-from nonsmooth.solvers.analysis.enumeration import Mode, all_solutions
 from nonsmooth.solvers.solve import solve
 
 MASS, LENGTH, HEIGHT, G = 2.1, 0.15, 0.05, 9.81

@@ -1,8 +1,8 @@
-"""From Pinocchio's robots to contact problems: `RobotContact` and what `ContactProblem.from_pinocchio` does.
+"""From Pinocchio's robots to contact problems: `RobotContact` and `contact_problem`.
 
     pin.computeAllTerms(model, data, q, v)
     foot = RobotContact("left_foot", normal=(0, 0, 1), friction=0.7, gap=0.002)
-    problem = ContactProblem.from_pinocchio(model, data, [foot], velocity=v, torque=tau, step=0.001)
+    problem = contact_problem(model, data, [foot], velocity=v, torque=tau, step=0.001)
     v_next = solve(problem).velocity
 
 Pinocchio (`pin`) is imported when a problem is made, and not before. SI units.
@@ -10,7 +10,6 @@ Pinocchio (`pin`) is imported when a problem is made, and not before. SI units.
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -20,20 +19,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nonsmooth._support.arrays import Floats
-from nonsmooth.errors import MissingPackageError, ProblemError
+from nonsmooth.adapters.pinocchio.shared import (
+    WORLD,
+    axes,
+    check_frame,
+    check_kind,
+    checked_geometry,
+    frame_index,
+    joint_vector,
+    load,
+)
+from nonsmooth.errors import ProblemError
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.laws import COULOMB, Law
 
-_UNIT = 1e-6
-"""How far the length of a normal may be from 1, and its cosine with a tangent from 0."""
 _AT_REST = 1e-6
 """m/s up to which a contact counts as neither opening, closing nor sliding on acceleration level."""
 _CLOSED = 1e-6
 """Gap in m up to which a contact counts as closed on acceleration level."""
 _SAME = 1e-8
 """Part by which velocities may differ that should be the same but for rounding."""
-_WORLD = 0
-"""Index of the joint that Pinocchio has for what does not move."""
 _CURE = "call pin.computeAllTerms(model, data, q, v) first"
 
 
@@ -65,43 +70,22 @@ class RobotContact:
     tangent: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        label = f"the contact of frame {self.frame!r}"
-        for name, frame in (("frame", self.frame), ("other", 0 if self.other is None else self.other)):
-            if not isinstance(frame, str | int | np.integer) or isinstance(frame, bool):
-                raise ProblemError(f"{name} is {frame!r}: give a frame's name or index")
-        normal = _direction(label, "normal", self.normal)
-        object.__setattr__(self, "normal", tuple(normal.tolist()))
-        if self.tangent is not None:
-            tangent = _direction(label, "tangent", self.tangent)
-            if abs(float(tangent @ normal)) > _UNIT:
-                raise ProblemError(
-                    f"tangent of {label} is {tangent.tolist()}, which is not across the normal "
-                    f"{normal.tolist()}: give a vector in the plane of contact, or none"
-                )
-            object.__setattr__(self, "tangent", tuple(tangent.tolist()))
-        if self.point is not None:
-            point = _three_numbers(label, "point", self.point)
-            object.__setattr__(self, "point", tuple(point.tolist()))
-        if not (math.isfinite(self.friction) and self.friction >= 0.0):
-            raise ProblemError(f"friction of {label} is {self.friction}: give a number, 0 or more")
+        if self.other is not None:
+            check_frame("other", self.other)
+        found = checked_geometry(self.frame, self.normal, self.tangent, self.point, self.friction)
+        for name, value in found._asdict().items():
+            object.__setattr__(self, name, value)
         if not math.isfinite(self.gap):
-            raise ProblemError(f"gap of {label} is {self.gap}: give a length in m")
+            raise ProblemError(
+                f"gap of the contact of frame {self.frame!r} is {self.gap}: give a length in m"
+            )
 
     def axes(self) -> Floats:
         """Rows n, t1, t2 (3, 3) in the world's frame."""
-        normal = np.asarray(self.normal, dtype=float)
-        if self.tangent is None:
-            across = np.zeros(3)
-            across[int(np.argmin(np.abs(normal)))] = 1.0
-            tangent = np.cross(across, normal)
-        else:
-            tangent = np.asarray(self.tangent, dtype=float)
-            tangent = tangent - (tangent @ normal) * normal
-        tangent = tangent / np.linalg.norm(tangent)
-        return np.array([normal, tangent, np.cross(normal, tangent)])
+        return axes(self.normal, self.tangent)
 
 
-def pinocchio_problem(
+def contact_problem(
     model: Any,
     data: Any,
     contacts: Sequence[RobotContact],
@@ -133,9 +117,9 @@ def pinocchio_problem(
         torque: τ (nv,) in N or N·m: motors, and Jᵀf of other applied forces; zero if not given.
         law: "coulomb" (default), "relaxed", "pyramid(8)", or a `Law`.
     """
-    pin = _pinocchio()
-    _check_kind("model", model, pin.Model)
-    _check_kind("data", data, pin.Data)
+    pin = load()
+    check_kind("model", model, pin.Model)
+    check_kind("data", data, pin.Data)
     if step is not None and not (math.isfinite(step) and step > 0.0):
         raise ProblemError(f"step is {step}: give seconds, more than 0, or None for acceleration level")
     if isinstance(contacts, RobotContact):
@@ -144,8 +128,8 @@ def pinocchio_problem(
         raise ProblemError(
             "contacts is empty: without contacts pin.aba(model, data, q, v, tau) is the answer"
         )
-    speed = _joint_vector("velocity", velocity, model.nv)
-    applied = np.zeros(model.nv) if torque is None else _joint_vector("torque", torque, model.nv)
+    speed = joint_vector("velocity", velocity, model.nv)
+    applied = np.zeros(model.nv) if torque is None else joint_vector("torque", torque, model.nv)
     mass = _mass_matrix(data, model)
     _check_same_velocity(data, model, speed)
     rows, bias, friction = [], [], []
@@ -179,10 +163,10 @@ class _Place:
 
     def __init__(self, pin: Any, model: Any, data: Any, contact: RobotContact) -> None:
         self._pin, self._model, self._data = pin, model, data
-        frame = model.frames[_frame_index(model, contact.frame)]
+        frame = model.frames[frame_index(model, contact.frame)]
         self._joints = [(frame.parentJoint, 1.0)]
         if contact.other is not None:
-            other = model.frames[_frame_index(model, contact.other)]
+            other = model.frames[frame_index(model, contact.other)]
             if other.parentJoint == frame.parentJoint:
                 raise ProblemError(
                     f"frames {contact.frame!r} and {contact.other!r} are on the same body: they do not move "
@@ -200,7 +184,7 @@ class _Place:
         """Dᵀ (3, nv): velocity of `frame` relative to `other` at the point, along n, t1, t2."""
         total = np.zeros((3, self._model.nv))
         for joint, sign in self._joints:
-            if joint != _WORLD:
+            if joint != WORLD:
                 found = self._pin.getJointJacobian(self._model, self._data, joint, self._pin.WORLD)
                 spatial = np.asarray(found)
                 # Velocity of the point p of a body: that of the point at the world's origin, and ω × p.
@@ -211,7 +195,7 @@ class _Place:
         """J̇v (3,) in m/s²: the relative acceleration at the point without joint accelerations."""
         total = np.zeros(3)
         for joint, sign in self._joints:
-            if joint != _WORLD:
+            if joint != WORLD:
                 place = self._data.oMi[joint]
                 moving, turning = place.act(self._data.v[joint]), place.act(self._bias(joint))
                 carried = moving.linear + np.cross(moving.angular, self._point)
@@ -225,38 +209,11 @@ class _Place:
         By recursion from what forward kinematics left: Pinocchio's dJ leaves out the joints' own bias, which
         those with changing axes have, and its a_gf holds whatever was computed last.
         """
-        if joint == _WORLD:
+        if joint == WORLD:
             return self._pin.Motion.Zero()
         data, own = self._data, self._data.joints[joint]
         carried = data.liMi[joint].actInv(self._bias(self._model.parents[joint]))
         return carried + own.c + data.v[joint].cross(own.v)
-
-
-def _pinocchio() -> Any:
-    try:
-        pinocchio = importlib.import_module("pinocchio")
-    except ImportError:
-        raise MissingPackageError(
-            'Pinocchio is not installed, and robots are read through it: pip install "nonsmooth[robots]"'
-        ) from None
-    if not hasattr(pinocchio, "computeAllTerms"):
-        raise MissingPackageError(
-            "the module pinocchio that is installed is not the robotics library: pip uninstall pinocchio, "
-            'then pip install "nonsmooth[robots]"'
-        )
-    return pinocchio
-
-
-def _frame_index(model: Any, frame: str | int) -> int:
-    if isinstance(frame, str):
-        if not model.existFrame(frame):
-            names = [repr(each.name) for each in model.frames]
-            shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
-            raise ProblemError(f"frame {frame!r} is not in the model: choose one of {shown}")
-        return int(model.getFrameId(frame))
-    if not 0 <= frame < model.nframes:
-        raise ProblemError(f"frame {frame} is not in the model, which has frames 0 to {model.nframes - 1}")
-    return int(frame)
 
 
 def _mass_matrix(data: Any, model: Any) -> Floats:
@@ -318,33 +275,3 @@ def _check_rolling(number: int, contact: RobotContact, speed: Floats) -> None:
             f"contacts[{number}] (frame {contact.frame!r}) moves at {fastest:.3g} m/s: on acceleration "
             "level a contact neither opens, closes nor slides; leave it out, or give a step"
         )
-
-
-def _check_kind(name: str, value: Any, kind: Any) -> None:
-    if not isinstance(value, kind):
-        raise ProblemError(f"{name} is a {type(value).__name__}: give a pin.{kind.__name__}")
-
-
-def _joint_vector(name: str, values: ArrayLike, size: int) -> Floats:
-    array = np.asarray(values, dtype=float)
-    if array.shape != (size,):
-        raise ProblemError(f"{name} has shape {array.shape} and the model has nv = {size} velocities")
-    if not np.isfinite(array).all():
-        raise ProblemError(f"{name} has numbers that are not finite")
-    return array
-
-
-def _three_numbers(label: str, name: str, values: ArrayLike) -> Floats:
-    array = np.asarray(values, dtype=float)
-    if array.shape != (3,) or not np.isfinite(array).all():
-        raise ProblemError(f"{name} of {label} is {values!r}: give three finite numbers")
-    return array
-
-
-def _direction(label: str, name: str, values: ArrayLike) -> Floats:
-    array = _three_numbers(label, name, values)
-    length = float(np.linalg.norm(array))
-    if abs(length - 1.0) > _UNIT:
-        cure = f": give {(array / length).tolist()}" if length > 0.0 else ""
-        raise ProblemError(f"{name} of {label} has length {length:.6g} and not 1{cure}")
-    return array / length

@@ -154,7 +154,7 @@ class AccelerationLevel:
             if not self.matrix[row, row] > 0.0:
                 raise ProblemError(
                     f"the sliding contact {contact.name or i} has G_NN = {self.matrix[row, row]:.3g} 1/kg, "
-                    "which is not positive (Painlevé): solvers.enumeration.all_solutions tells what "
+                    "which is not positive (Painlevé): events.all_solutions tells what "
                     "solutions there are"
                 )
         return ContactProblem(

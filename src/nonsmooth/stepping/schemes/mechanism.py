@@ -36,7 +36,6 @@ class Mechanism:
 
     def __init__(self, system: System, bodies: Bodies) -> None:
         self.system, self._bodies = system, bodies
-        self.table: JointTable = system.joints.table
         self.count = len(self.table.role)
         self.bilateral = self.table.role == BILATERAL
         self.limit = self.table.role == LIMIT
@@ -47,6 +46,11 @@ class Mechanism:
         self.all_bilateral = bool(np.all(self.bilateral))
         self.smooth = bool(np.all(self.bilateral | self.limit))
         """True if no row has a bounded force: between stops, motion is smooth."""
+
+    @property
+    def table(self) -> JointTable:
+        """All rows; targets of motors and drivers may change between steps, nothing else does."""
+        return self.system.joints.table
 
     def at(self, state: State) -> RowState:
         """Return all rows at a state whose rotation matrices are up to date."""

@@ -26,14 +26,14 @@ from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.model.system import System
 from nonsmooth.solvers.kernels.local import invert_blocks
-from nonsmooth.stepping import impact_newton
 from nonsmooth.stepping.kernels import impacts as kernels
 from nonsmooth.stepping.kernels import motion as motion_kernels
 from nonsmooth.stepping.kernels import step as step_kernels
 from nonsmooth.stepping.kernels.motion import Bodies, State
-from nonsmooth.stepping.mechanism import Mechanism, RowState
-from nonsmooth.stepping.options import StepOptions
-from nonsmooth.stepping.step_problem import Motion, contact_rows
+from nonsmooth.stepping.options import ChosenOptions
+from nonsmooth.stepping.schemes import impact_newton
+from nonsmooth.stepping.schemes.mechanism import Mechanism, RowState
+from nonsmooth.stepping.schemes.step_problem import Motion, contact_rows
 
 Mask = NDArray[np.bool_]
 
@@ -68,7 +68,7 @@ class ImpactStep:
     """Does the impacts of a step on a system's velocities, in place."""
 
     def __init__(
-        self, system: System, bodies: Bodies, mechanism: Mechanism, step: float, options: StepOptions
+        self, system: System, bodies: Bodies, mechanism: Mechanism, step: float, options: ChosenOptions
     ) -> None:
         self._bodies, self._mechanism, self._step = bodies, mechanism, step
         self._slowest = options.restitution_speed

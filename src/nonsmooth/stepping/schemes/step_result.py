@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from nonsmooth._support.arrays import Floats
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.solvers.solution import Solution
-from nonsmooth.stepping.impacts import ImpactOutcome
-from nonsmooth.stepping.mechanism import RowState
+from nonsmooth.stepping.schemes.impacts import ImpactOutcome
+from nonsmooth.stepping.schemes.mechanism import RowState
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,1 @@
+"""How one step is done: free motion and contacts, second order, position level, impacts."""

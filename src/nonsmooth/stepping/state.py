@@ -1,0 +1,55 @@
+"""`State`: all that the next steps of a simulation depend on, besides its system and its options."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nonsmooth._support.arrays import Floats, Indices, Integers
+
+
+@dataclass(eq=False)
+class State:
+    """The state of a simulation between two steps; its arrays are its own and may be changed.
+
+    A simulation that is set to it goes on with the same bits, if its controls are the same. What joints and
+    contacts remember (angles with whole turns, impulses from which the next solve starts) is part of it.
+    """
+
+    time: float
+    """s"""
+    position: Floats
+    """Centres of mass (n, 3) in m."""
+    quaternion: Floats
+    """Orientations (n, 4), (w, x, y, z), body to world."""
+    linear_velocity: Floats
+    """(n, 3) in m/s, world frame."""
+    angular_velocity: Floats
+    """(n, 3) in rad/s, body frame."""
+    joint_angles: Floats
+    """(rows and coordinates of joints, 2) in rad, whole turns included."""
+    joint_impulses: Floats
+    """(rows of joints,) of the last step in N·s or N·m·s."""
+    contact_shapes: Indices
+    """(c, 2) shapes of the contacts of the last step."""
+    contact_feature: Integers
+    """(c,) which corner, edge or face made each of them."""
+    contact_impulses: Floats
+    """(c, 3) theirs in N·s on body B, world frame, without those of impacts."""
+
+    def copy(self) -> State:
+        """Return a state of its own."""
+        return copy.deepcopy(self)
+
+    @classmethod
+    def of(cls, memory: Mapping[str, Any], time: float) -> State:
+        """Make it from the memory of a `TimeStepper` at a time (s)."""
+        return cls(time, **{name: np.array(value) for name, value in memory.items() if name != "index"})
+
+    def memory(self, index: int) -> dict[str, Any]:
+        """Return it as the memory of a `TimeStepper` after so many steps."""
+        return {**{name: value for name, value in vars(self).items() if name != "time"}, "index": index}

@@ -1,0 +1,109 @@
+"""`StepLog`: the numbers of every step, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from nonsmooth._support.arrays import Floats
+from nonsmooth.model.system import System
+from nonsmooth.stepping.frame import Frame
+
+NUMBERS = {
+    "contacts": "1",
+    "kinetic_energy": "J",
+    "potential_energy": "J",
+    "contact_work": "J",
+    "dissipation": "J",
+    "complementarity": "J",
+    "force_error": "1",
+    "penetration": "m",
+    "late_contacts": "1",
+    "largest_speed": "m/s",
+    "joint_error": "m or rad",
+    "impacts": "1",
+    "impact_work": "J",
+    "reduced_impacts": "1",
+    "unfinished_impacts": "1",
+    "flight_work": "J",
+    "contacts_checked": "1",
+    "gap_error": "m",
+    "normal_error": "rad",
+    "wrong_contacts": "1",
+    "missing_contacts": "1",
+    "withheld_contacts": "1",
+    "deep_contacts": "1",
+}
+"""Names and units of the numbers that a step hands out besides its certificate."""
+
+_ALWAYS = ("time", "residual", "iterations", "solved")
+_OF_IMPACTS = ("impacts", "impact_work", "reduced_impacts", "unfinished_impacts")
+
+ABSENT = {name: 0.0 if name in ("joint_error", *_OF_IMPACTS) else np.nan for name in NUMBERS}
+"""What a number is in steps that do not tell it: without joints none opens, without restitution there are no
+impacts; all else is not known."""
+
+
+def numbers_of(system: System, scheme: str = "stabilised") -> dict[str, str]:
+    """Names and units of the numbers of this system's steps.
+
+    Without joints there is no joint error, without restitution there are no impacts, and the work of flight
+    is reported if there are impacts, and in the scheme "ballistic". Recordings have these numbers and no
+    others, so that older ones of systems without restitution can be continued.
+    """
+    bounces = bool(system.materials.pair_table().restitution.any())
+    known = {name: len(system.joints) > 0 for name in ("joint_error",)}
+    known |= dict.fromkeys(_OF_IMPACTS, bounces) | {"flight_work": bounces or scheme == "ballistic"}
+    return {name: unit for name, unit in NUMBERS.items() if known.get(name, True)}
+
+
+class StepLog(Mapping[str, Floats]):
+    """Scalars of every step by name: time, residual, iterations, solved (1 or 0), and those of `NUMBERS`.
+
+    Columns are read-only; a number that is not known is NaN.
+    """
+
+    def __init__(self) -> None:
+        self._names = (*_ALWAYS, *NUMBERS)
+        self._place = {name: place for place, name in enumerate(self._names)}
+        self._columns = np.empty((len(self._names), 64))
+        self.count = 0
+        """Number of steps."""
+
+    def add(self, frame: Frame) -> None:
+        """Take in a step."""
+        if self.count == self._columns.shape[1]:
+            self._columns = np.concatenate([self._columns, np.empty_like(self._columns)], axis=1)
+        told = frame.numbers
+        self._columns[:, self.count] = (
+            frame.time, frame.residual, frame.iterations, frame.status == "solved",
+            *(told.get(name, absent) for name, absent in ABSENT.items()),
+        )  # fmt: skip
+        self.count += 1
+
+    def __getitem__(self, name: str) -> Floats:
+        if name not in self._place:
+            raise KeyError(f"{name!r}: choose one of {', '.join(self._names)}")
+        column = self._columns[self._place[name], : self.count]
+        column.flags.writeable = False
+        return column
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def table(self) -> Floats:
+        """All numbers, (steps, names)."""
+        return np.ascontiguousarray(self._columns[:, : self.count].T)
+
+    def restore(self, table: Floats) -> None:
+        """Go back to what `table` returned; it may be older, and lack the last of the names."""
+        table = np.asarray(table, dtype=float)
+        self.count = len(table)
+        self._columns = np.empty((len(self._names), max(64, self.count)))
+        self._columns[: table.shape[1], : self.count] = table.T
+        for name in self._names[table.shape[1] :]:
+            self._columns[self._place[name], : self.count] = ABSENT[name]
