@@ -203,7 +203,7 @@ def test_bounded_rows_are_refused_in_one_sentence(in_folder: Path) -> None:
     )
     result = run("record-problems", "rope.toml", "--every", "5")
     assert result.exit_code == 1
-    assert "joint rows have bounds, which FCLib files do not hold" in " ".join(result.stderr.split())
+    assert "joint rows have bounds, which FCLib files do not store" in " ".join(result.stderr.split())
 
 
 def test_run_records_reactions(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_local_form_and_another_law() -> None:
         ("cube-glide", "did you mean cube-glides"),
         ("cube-glides -o c.txt", r"end the name in one of .*\.h5 \(own\)"),
         ("cube-glides -o c.dat --format sicnos", "did you mean siconos"),
-        ("cube-glides -o c.h5 --kind local", "leave out kind"),
+        ("cube-glides -o c.h5 --kind local", "omit kind"),
         ("cube-glides -o c.hdf5 --kind loca", "choose one of global, local"),
         ("cube-glides --fresh", "name it with -o FILE"),
         ("cube-glides -o nowhere/c.h5", "there is no folder nowhere"),

@@ -233,7 +233,7 @@ def test_protected_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda *_: False)
-        with pytest.raises(OSError, match="not a file that may be written"):
+        with pytest.raises(OSError, match="not a writable file"):
             write_problem(ball(), path)
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", denied)

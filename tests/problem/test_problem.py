@@ -490,7 +490,7 @@ DELASSUS = {
 NOTHING = object()
 """Leaves the argument out."""
 SHAPES = r"\(bodies, 6, 6\) or \(bodies, 6\)"
-STUCK = "moves no body along its normal .*leave out"
+STUCK = "moves no body along its normal .*omit"
 NEGATIVE = "delassus has a negative diagonal entry at index"
 INDEFINITE = "mass is not positive definite: check"
 
