@@ -437,7 +437,7 @@ def test_compilation_is_announced_once_and_only_when_it_happens() -> None:
         assert said == []
         second(1.0)
     assert said[0] == "Compiling kernels for the first use…"
-    assert re.fullmatch(r"Kernels compiled in \d+\.\d s; they are kept for next time\.", said[1])
+    assert re.fullmatch(r"Kernels compiled in \d+\.\d s; they are cached for the next run\.", said[1])
     assert len(said) == 2
     with kernel_cache.watch_compilation(said.append):
         second(1.0)

@@ -100,7 +100,7 @@ def test_local_form_and_another_law() -> None:
         ("cube-glides -o c.hdf5 --kind loca", "choose one of global, local"),
         ("cube-glides --fresh", "name it with -o FILE"),
         ("cube-glides -o nowhere/c.h5", "there is no folder nowhere"),
-        ("held-on-belt -o h.dat", "5 joint rows, and text files of Siconos hold contacts only"),
+        ("held-on-belt -o h.dat", "5 joint rows, and Siconos text files store contacts only"),
         ("mixed-components -o m.hdf5", "in an FCLib file all have 2, or all 3"),
         ("motor-at-stop -o m.hdf5", "joint rows have bounds"),
     ],

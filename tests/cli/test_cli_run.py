@@ -151,7 +151,7 @@ def test_missed_tolerances_are_exit_code_2() -> None:
     result = run(*words, "--throw", "--record", "r.h5")
     assert (result.exit_code, result.stdout) == (2, "")
     assert re.search(
-        r"Error: step 1 ended as 'iteration limit' at a residual of \S+: r\.h5 is kept; go on with --resume "
+        r"Error: step 1 ended as 'iteration limit' at a residual of \S+: r\.h5 is kept; continue with --resume "
         "--no-throw, or try another --solver\n", result.stderr
     )  # fmt: skip
     result = run(*words, "--no-throw", "--record", "r.h5", "--resume")
@@ -241,8 +241,8 @@ def test_a_recording_is_replaced_only_on_demand(in_folder: Path) -> None:
     again = run(*words, "--duration", "0.05")
     assert (again.exit_code, again.stdout) == (1, "")
     assert again.stderr == (
-        "Error: ball.h5 already holds a run of 10 of 10 steps: continue with --resume, replace it with --fresh, "
-        "or name another file\n"
+        "Error: ball.h5 already holds a run of 10 of 10 steps: continue with --resume, replace it with "
+        "--fresh, or name another file\n"
     )
     assert (in_folder / "ball.h5").read_bytes() == before
     both = run(*words, "--resume", "--fresh")
@@ -311,7 +311,7 @@ def test_a_second_ctrl_c_breaks_the_step_off_and_what_was_whole_is_kept() -> Non
     words = ("run", "pressing", "--duration", "0.1", "--step", "0.01", "--record", "p.h5")
     result = run(*words)
     assert result.exit_code == 130
-    assert result.stderr.startswith("Interrupted after 5 of 10 steps: p.h5 is kept; the same command with")
+    assert result.stderr.startswith("Interrupted after 5 of 10 steps: p.h5 is kept; run the same command")
     resumed = run(*words, "--resume")
     assert resumed.exit_code == 0
     assert resumed.stderr == "p.h5 continues from step 5, t = 0.05 s\n"
@@ -358,7 +358,9 @@ def test_ctrl_c_in_a_process_of_its_own(in_folder: Path) -> None:
     finally:
         child.kill()
     assert child.returncode == 130
-    found = re.search(r"Interrupted after (\d+) of 100000 steps: f\.h5 is kept; the same command with ", said)
+    found = re.search(
+        r"Interrupted after (\d+) of 100000 steps: f\.h5 is kept; run the same command with ", said
+    )
     assert found, said
     done = int(found[1])
     assert _recorded_steps() == done
@@ -412,7 +414,7 @@ MISTAKES = {
     "run xyz": f"neither a file nor a ready-made scene: choose one of {', '.join(SCENES)}",
     "run .": "cannot read .: Is a directory",
     "run wrong.toml": "wrong.toml, line 2, .*'spere' is not known: use one of sphere, box",
-    "run ball.toml --set radius=1": "ball.toml is a file, and its values are set in it",
+    "run ball.toml --set radius=1": "ball.toml is a file: set its values in the file",
     "run filling --set sphere=3": "scene filling has no parameter 'sphere': did you mean spheres",
     "run filling --set spheres": "--set spheres: give it as key=value",
     "run filling --set spheres=2.5": "--set spheres=2.5: '2.5' is not a whole number",
@@ -428,10 +430,10 @@ MISTAKES = {
     "run ball.toml --tolerance 0": "--tolerance 0.0: it must be a positive number",
     "run ball.toml --threads 0": "--threads 0: it must be a whole number, 1 or more",
     "run ball.toml --duration 0.001 --step 1": "step is 1 s, which is longer than the duration of 0.001 s",
-    "run ball.toml --every 2": "--every is about a recording: name its file with --record FILE",
-    "run ball.toml --interval 0.1": "--interval is about a recording",
-    "run ball.toml --resume": "--resume is about a recording",
-    "run ball.toml --fresh": "--fresh is about a recording",
+    "run ball.toml --every 2": "--every applies to a recording: name its file with --record FILE",
+    "run ball.toml --interval 0.1": "--interval applies to a recording",
+    "run ball.toml --resume": "--resume applies to a recording",
+    "run ball.toml --fresh": "--fresh applies to a recording",
     "run ball.toml --record r.h5 --every 0": "every of a recording is 0",
     "run ball.toml --record r.h5 --every 2 --interval 0.1": "every and interval: give one of them",
     "run ball.toml --record no/r.h5": "cannot write no/r.h5: there is no folder no",

@@ -743,7 +743,7 @@ WRONG: dict[str, tuple[Callable[[h5py.File], Any], str]] = {
     "negative guesses": (replace("guesses/number_of_guesses", np.array([-1])), "number_of_guesses = -1"),
     "more guesses": (replace("guesses/number_of_guesses", np.array([3])), "'guesses/3' is missing"),
     "a billion guesses": (replace("guesses/number_of_guesses", np.array([10**9])), "'guesses/3' is missing"),
-    "many guesses": (many_guesses, "number_of_guesses = 1000: so many do not fit"),
+    "many guesses": (many_guesses, "number_of_guesses = 1000, which do not fit"),
     "short guess": (replace("guesses/1/r", np.zeros(3)), "it must be one row of 9 numbers"),
     "guess is a dataset": (replace("guesses/2", np.zeros(9)), "'guesses/2' is not a group"),
     "solution is a dataset": (replace("solution", np.zeros(9)), "'solution' is not a group"),

@@ -27,7 +27,7 @@ def body_mass(
         given = {"mass": mass, "density": density, "inertia": inertia}
         for name, value in given.items():
             if value is not None:
-                raise ProblemError(f"{label} is fixed and has no {name}: omit {name}, or fixed")
+                raise ProblemError(f"{label} is fixed and takes no {name}: omit {name}, or fixed")
         return MassProperties(math.inf, _centre_of_fixed(shape), UNMOVED)
     if (mass is None) == (density is None):
         fault = "neither mass nor density" if mass is None else "both mass and density"

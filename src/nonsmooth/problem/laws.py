@@ -29,7 +29,7 @@ class Law:
 
     def __post_init__(self) -> None:
         if self.name not in _NAMES:
-            raise OptionError(f"unknown law {self.name!r}: use one of {', '.join(_NAMES)}")
+            raise OptionError(f"law {self.name!r} is not known: use one of {', '.join(_NAMES)}")
         if self.name == "pyramid":
             if self.sides < 4 or self.sides % 2:
                 raise OptionError(
@@ -51,7 +51,7 @@ class Law:
             return law
         found = _TEXT.fullmatch(law) if isinstance(law, str) else None
         if found is None:
-            raise OptionError(f"unknown law {law!r}: use one of {', '.join(_NAMES)}, or pyramid(8)")
+            raise OptionError(f"law {law!r} is not known: use one of {', '.join(_NAMES)}, or pyramid(8)")
         name, sides = found.groups()
         if name == "pyramid":
             return cls(name, int(sides) if sides else 8)

@@ -40,7 +40,7 @@ def list_names(
 ) -> None:
     """List scenes, experiments, solvers and problems."""
     if section is not None and section not in _SECTIONS:
-        raise OptionError(f"there is no section {section!r}: {advice(section, list(_SECTIONS))}")
+        raise OptionError(f"there is no section {section!r} to list: {advice(section, list(_SECTIONS))}")
     for name, show in _SECTIONS.items():
         if section in (None, name):
             show()
