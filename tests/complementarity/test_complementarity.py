@@ -365,4 +365,4 @@ def test_a_large_linear_problem_without_solution_is_proved_to_have_none():
     matrix[0, 0] = 0.0
     found = solve(LCP(matrix, -np.ones(4000)), throw=False)
     assert found.status is Status.INFEASIBLE
-    assert "misses a sign" in found.statistics.note
+    assert "misses a required sign" in found.statistics.note

@@ -642,7 +642,7 @@ def test_starting_anew_forgets_the_checkpoint(tmp_path: Path, monkeypatch: pytes
     assert read_checkpoint(f"{path}.checkpoint").rows["steps"] == 14
     with pytest.raises(OptionError, match=r"run\.h5 exists already: record in another file, go on with it"):
         run(path, 5)
-    with pytest.raises(OptionError, match=r"resume=True goes on with .* and overwrite=True replaces it"):
+    with pytest.raises(OptionError, match=r"resume=True continues .* and overwrite=True replaces it"):
         run(path, 20, resume=True, overwrite=True)
     assert path.read_bytes() == before
     run(path, 5, overwrite=True)

@@ -358,7 +358,7 @@ def test_smaller_value_holds_unless_the_pair_says_otherwise():
         (lambda s: s.add_material("a", restitution=1.1), "from 0 to 1"),
         (lambda s: s.add_material("a", friction=np.nan), "finite"),
         (lambda s: s.add_material(" "), "not empty"),
-        (lambda s: s.add_material("ice"), "there already"),
+        (lambda s: s.add_material("ice"), "exists already"),
         (
             lambda s: s.set_pair("ice", "wood", friction=1),
             "'wood' is not known: add it with add_material, or",
@@ -489,7 +489,7 @@ def test_a_hundred_thousand_spheres_are_added_at_once():
         (lambda s: s.add_sphere(1, mass=1, velocity="fast"), "velocity of body 1"),
         (lambda s: s.add_sphere(1, mass=1, orientation=(0, 0, 0, 0)), "no rotation"),
         (lambda s: s.add_sphere(1, mass=1, orientation=(1, 0, 0)), "quaternion"),
-        (lambda s: s.add_sphere(1, mass=1, name="floor"), "named 'floor' already"),
+        (lambda s: s.add_sphere(1, mass=1, name="floor"), "named 'floor' exists already"),
         (lambda s: s.add_sphere(1, mass=1, name=""), "not empty"),
         (lambda s: s.add_body("sphere", mass=1), "give a shape"),
         (lambda s: s.add_body(None, mass=1), "neither shape nor inertia"),
@@ -701,7 +701,7 @@ def test_bad_answers_of_user_functions_are_refused(add, cause):
     ("options", "cause"),
     [
         ({}, "give force, torque or both"),
-        ({"torque": (0, 0, 1), "point": (0, 0, 1)}, "leave out point"),
+        ({"torque": (0, 0, 1), "point": (0, 0, 1)}, "omit point"),
         ({"force": (1, 0)}, "three numbers, or a function of time"),
         ({"force": (1, 0, 0), "point": (0, np.inf, 0)}, "finite"),
     ],

@@ -322,7 +322,7 @@ def test_height_field_is_centred_and_solid_below():
 
 def test_a_hull_that_is_flat_but_for_rounding_is_refused() -> None:
     points = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 1e-12]])
-    with pytest.raises(ProblemError, match=r"lie in a plane but for"):
+    with pytest.raises(ProblemError, match=r"lie in a plane within"):
         ConvexHull(points)
     points[3, 2] = 1e-6
     assert ConvexHull(points).volume > 0.0

@@ -96,7 +96,7 @@ def test_constructors_of_a_form_take_what_goes_with_it(scene):
         ContactProblem.from_matrices(**s.matrix_arguments(), bodies=s.bodies)
     with pytest.raises(ProblemError, match=r"blocks must be \(contacts, 2, d, 6\)"):
         ContactProblem.from_blocks(**s.block_arguments() | {"jacobian": np.zeros((6, 3))})
-    with pytest.raises(ProblemError, match="a matrix is needed here"):
+    with pytest.raises(ProblemError, match="give a matrix"):
         ContactProblem.from_matrices(**s.matrix_arguments() | {"jacobian": s.jacobian})
 
 
@@ -490,7 +490,7 @@ DELASSUS = {
 NOTHING = object()
 """Leaves the argument out."""
 SHAPES = r"\(bodies, 6, 6\) or \(bodies, 6\)"
-STUCK = "moves no body along its normal .*leave out"
+STUCK = "moves no body along its normal .*omit"
 NEGATIVE = "delassus has a negative diagonal entry at index"
 INDEFINITE = "mass is not positive definite: check"
 
@@ -661,7 +661,7 @@ MISTAKES = {
         r"mass has shape \(2, 6, 3\): .*" + SHAPES,
     ),
     "mass not square": (MATRICES, {"mass": np.ones((8, 6))}, r"mass has shape \(8, 6\): it must be square"),
-    "mass a vector": (MATRICES, {"mass": np.ones(8)}, r"mass has shape \(8,\): a matrix is needed"),
+    "mass a vector": (MATRICES, {"mass": np.ones(8)}, r"mass has shape \(8,\): give a matrix"),
     "zero mass": (
         BLOCKS,
         {"mass": changed(np.ones((2, 6)), (1, 0), 0.0)},
@@ -675,7 +675,7 @@ MISTAKES = {
     "zero mass in a matrix": (
         MATRICES,
         {"mass": changed(MATRICES["mass"], (3, 3), 0.0)},
-        r"mass has a zero or negative diagonal entry at index 3: .*positive; leave",
+        r"mass has a zero or negative diagonal entry at index 3: .*positive; omit",
     ),
     "negative mass in a sparse matrix": (
         MATRICES,
@@ -724,7 +724,7 @@ MISTAKES = {
     "jacobian a vector": (
         MATRICES,
         {"jacobian": np.ones(8)},
-        r"jacobian has shape \(8,\): a matrix is needed",
+        r"jacobian has shape \(8,\): give a matrix",
     ),
     "blocks of one side": (
         BLOCKS,
@@ -852,7 +852,7 @@ MISTAKES = {
     "joint bodies with matrices": (
         MATRICES,
         {"joint_bodies": [[0, -1], [0, -1]]},
-        r"joint_bodies goes with .*blocks .*leave it out",
+        r"joint_bodies needs .*blocks .*leave it out",
     ),
     "joint bodies without joints": (
         BLOCKS,

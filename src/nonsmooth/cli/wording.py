@@ -1,7 +1,7 @@
-"""Sentences of the library in the words of the command line: flags in place of arguments and calls.
+"""Error messages of the library for the command line: flags in place of arguments and calls.
 
-The library's errors name what a Python user would write. What a user of the command can write instead is said
-here, in one place, so that neither side has to know of the other.
+The library's errors name Python arguments. Their command-line equivalents are defined here, in one place, so
+that neither side depends on the other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PHRASES = {
     "give a longer duration": "give a longer --duration",
     " (throw=False returns the solution as it is.)": "",
 }
-"""Whole phrases, before the patterns."""
+"""Whole phrases, replaced before the patterns."""
 
 _PATTERNS = (
     (r"problem\.with_law\('([^']*)'\)", r"--law \1"),
@@ -42,7 +42,7 @@ _PATTERNS = (
 
 
 def in_flags(text: str, flags: Collection[str] = ()) -> str:
-    """Say a sentence of the library with flags; `flags` are those of the command, such as --time-limit."""
+    """Rewrite a message of the library with flags; `flags` are those of the command, such as --time-limit."""
     for phrase, ours in _PHRASES.items():
         text = text.replace(phrase, ours)
     for pattern, ours in _PATTERNS:

@@ -13,7 +13,7 @@ from nonsmooth.model import checks as check
 from nonsmooth.model.shapes import MassProperties, Shape
 
 _SYMMETRY = 1e-9
-"""Asymmetry and breach of the triangle inequality that rounding may leave, relative to the largest moment."""
+"""Allowed asymmetry and violation of the triangle inequality, relative to the largest moment."""
 
 UNMOVED = np.diag([np.inf, np.inf, np.inf])
 """Inertia of a body that cannot be turned."""
@@ -27,7 +27,7 @@ def body_mass(
         given = {"mass": mass, "density": density, "inertia": inertia}
         for name, value in given.items():
             if value is not None:
-                raise ProblemError(f"{label} is fixed and takes no {name}: leave out {name}, or fixed")
+                raise ProblemError(f"{label} is fixed and takes no {name}: omit {name}, or fixed")
         return MassProperties(math.inf, _centre_of_fixed(shape), UNMOVED)
     if (mass is None) == (density is None):
         fault = "neither mass nor density" if mass is None else "both mass and density"
