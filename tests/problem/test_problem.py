@@ -754,7 +754,7 @@ MISTAKES = {
     "joint blocks with matrices": (
         MATRICES,
         {"joint_jacobian": np.ones((2, 2, 6))},
-        r"joint_jacobian has shape \(2, 2, 6\): a matrix",
+        r"joint_jacobian has shape \(2, 2, 6\): give a matrix",
     ),
     # -- body indices
     "body too large": (
