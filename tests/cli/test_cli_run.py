@@ -152,7 +152,7 @@ def test_missed_tolerances_are_exit_code_2() -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     assert re.search(
         r"Error: step 1 ended as 'iteration limit' at a residual of \S+: r\.h5 is kept; continue with "
-        r"--resume --no-throw, or try another --solver\n", result.stderr
+        "--resume --no-throw, or try another --solver\n", result.stderr
     )  # fmt: skip
     result = run(*words, "--no-throw", "--record", "r.h5", "--resume")
     assert result.exit_code == 2

@@ -101,7 +101,7 @@ def test_single_numbers_are_bounds_where_the_start_gives_the_size() -> None:
 
 def test_a_start_outside_the_bounds_is_projected_and_said() -> None:
     found = solve(plain(), SemismoothNewton(), start=[-1.0, -1.0])
-    assert "2 components of the start lay outside their bounds" in found.statistics.note
+    assert "2 components of the start were outside their bounds" in found.statistics.note
     assert plain(start=[-1.0, 5.0]).start.tolist() == [0.0, 5.0]
     np.testing.assert_allclose(found.point, [1.0, 0.0], atol=1e-8)
 

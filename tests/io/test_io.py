@@ -218,7 +218,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
         write_problem(ball(), tmp_path / "file" / "x.h5")
     with pytest.raises(OSError, match=r"cannot write .*: it is a folder"):
         write_problem(ball(), tmp_path)
-    with pytest.raises(OSError, match=r"cannot write .*: it is not a file"):
+    with pytest.raises(OSError, match=r"cannot write .*: it is not a writable file"):
         write_problem(ball(), os.devnull)
 
 

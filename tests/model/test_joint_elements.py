@@ -476,7 +476,7 @@ REFUSED_ELEMENTS: list[tuple[Callable[[System], object], str]] = [
     (lambda s: s.add_spring("pin"), r"spring of joint 'pin' has no effect: give stiffness, damping or both"),
     (lambda s: s.add_spring("pin", stiffness=-1.0),
      r"stiffness of the spring of joint 'pin' is -1: it must not be"),
-    (lambda s: s.add_limit("pin"), r"limit of joint 'pin' limits nothing: give lower, upper or both"),
+    (lambda s: s.add_limit("pin"), r"limit of joint 'pin' has no bound: give lower, upper or both"),
     (lambda s: s.add_limit("pin", lower=1.0, upper=1.0), r"lower must be below upper; use a driver to hold"),
     (lambda s: s.add_joint_friction("pin", 0.0),
      r"bound of the friction of joint 'pin' is 0: it must be positive"),
