@@ -27,15 +27,17 @@ def body_mass(
         given = {"mass": mass, "density": density, "inertia": inertia}
         for name, value in given.items():
             if value is not None:
-                raise ProblemError(f"{label} is fixed and takes no {name}: omit {name}, or fixed")
+                endless = shape is not None and math.isinf(shape.volume)  # a height field, say
+                remedy = f"omit {name}" if endless else f"omit {name}, or fixed"
+                raise ProblemError(f"{label} is fixed and takes no {name}: {remedy}")
         return MassProperties(math.inf, _centre_of_fixed(shape), UNMOVED)
+    if shape is not None and shape.without_mass:
+        raise ProblemError(f"{label} has {shape.without_mass}")
     if (mass is None) == (density is None):
         fault = "neither mass nor density" if mass is None else "both mass and density"
         raise ProblemError(f"{label} has {fault}: give exactly one of them, or fixed=True")
     if shape is None:
         return _shapeless(label, mass, density, inertia)
-    if shape.without_mass:
-        raise ProblemError(f"{label} has {shape.without_mass}")
     unit = shape.mass_properties(1.0)
     if density is not None:
         kilograms = check.positive(f"density of {label}", density, "kg/m³") * unit.mass
