@@ -80,9 +80,9 @@ def bench(
     """Run every solver over every problem file: league table, profile and report.
 
     Every solve has a process of its own: a crash or a hang is a row of the table.
-    What is timed is the call of the solver alone, from the problem in memory to the
-    impulses, after a first call that is not timed; CPU time is that of all threads.
-    Both errors are recomputed here from the problem, for every solver alike.
+    What is timed is the call of the solver alone, from the problem in memory to
+    the impulses, after a first call that is not timed; CPU time is that of all
+    threads. Both errors are recomputed from the problem, for every solver alike.
     Rows are kept as they come: after Ctrl-C the same command goes on.
     """
     from nonsmooth.bench import League, Rules, Settings, find_entries, write_results

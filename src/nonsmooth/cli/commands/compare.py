@@ -56,9 +56,9 @@ def compare(
 ) -> None:
     """Solve one contact problem by several solvers and set them side by side.
 
-    Each solver is called twice, first to compile its kernels; with -o once more, to
-    record every iteration; it has 60 s each time unless --time-limit says otherwise. One that cannot take the
-    problem is listed with the reason.
+    Each solver is called twice, first to compile its kernels; with -o once more,
+    to record every iteration. It has 60 s each time unless --time-limit says
+    otherwise. One that cannot take the problem is listed with the reason.
 
     Exit code 0 if one of them reached the tolerance, 2 if none did.
     """

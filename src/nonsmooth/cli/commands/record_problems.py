@@ -96,9 +96,9 @@ def record_problems(
 ) -> None:
     """Run a scene and keep the contact problem of every so many steps as an FCLib file (HDF5).
 
-    A file is named SCENE-iSTEP-CONTACTS.hdf5. Problems that were not solved are kept too, and say so.
-    Exit code 0 if every step of the run reached its tolerance and joints held, 2 if not. Ctrl-C keeps what
-    was written.
+    A file is named SCENE-iSTEP-CONTACTS.hdf5. Problems that were not solved are
+    kept too, and say so. Exit code 0 if every step of the run reached its
+    tolerance and joints held, 2 if not. Ctrl-C keeps what was written.
     """
     from nonsmooth._support.words import counted
 

@@ -64,7 +64,8 @@ def solve(
 ) -> None:
     """Solve one contact problem and print the answer's certificate.
 
-    Exit code 0 if it was solved to the tolerance, 2 if not; what was found is printed and saved either way.
+    Exit code 0 if it was solved to the tolerance, 2 if not; what was found is
+    printed and saved either way.
     On acceleration level read N for N·s and m/s² for m/s.
     """
     from nonsmooth.cli.solver import solver_with
