@@ -497,6 +497,8 @@ def test_options_by_object_and_by_keyword_are_the_same() -> None:
     assert chosen.for_system(heap(), STEP) == chosen
     with pytest.raises(OptionError, match="Simulation has no option 'tolerence': did you mean tolerance"):
         ns.Simulation(heap(), step=STEP, tolerence=1e-5)  # type: ignore[call-arg]
+    with pytest.raises(OptionError, match="simulate has no option 'tolerence': did you mean tolerance"):
+        ns.simulate(heap(), duration=STEP, step=STEP, tolerence=1e-5)  # type: ignore[call-arg]
     with pytest.raises(OptionError, match=r"options=.rough.\): give StepOptions"):
         ns.Simulation(heap(), step=STEP, options="rough")  # type: ignore[arg-type]
 
