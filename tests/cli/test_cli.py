@@ -239,7 +239,7 @@ MISTAKES = {
     "solve sliding-ball --tolerance 0": "--tolerance 0.0: it must be a positive number",
     "solve sliding-ball --max-iterations 1.5": "'1.5' is not a whole number",
     "solve sliding-ball --time-limit -1": "--time-limit -1.0: it must be a positive number",
-    "solve sliding-ball --law viscous": "law 'viscous' is not known: choose one of coulomb",
+    "solve sliding-ball --law viscous": "law 'viscous' is not known: use one of coulomb",
     "solve sliding-ball --solver newtn": "no solver 'newtn': did you mean newton",
     "solve sliding-ball --solver quantum": "no solver 'quantum': choose one of auto, apgd",
     "solve sliding-ball --solver sor-prox --option omga=1": "no option 'omga': did you mean omega",
