@@ -228,7 +228,7 @@ MISTAKES = {
     "--dbug": "nonsmooth has no option --dbug: did you mean --debug",
     "solve": "Missing argument 'PROBLEM'",
     "solve sliding-bal": "'sliding-bal' is neither a file nor a problem .* did you mean sliding-ball",
-    "solve xyz.h5": "'xyz.h5' is neither a file nor a problem of the library: choose one of sliding-ball, ",
+    "solve xyz.h5": "there is no file xyz.h5: give a problem file",
     "solve .": "cannot read .: it is a folder",
     f"solve {__file__}": "is not an HDF5 file",
     "solve sliding-ball again": "extra argument",

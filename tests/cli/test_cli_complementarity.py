@@ -26,7 +26,7 @@ def test_the_list_has_a_section() -> None:
 def test_a_problem_is_solved_and_compared_with_the_known_answer() -> None:
     result = run("complementarity", "josephy", "--tolerance", "1e-10")
     assert result.exit_code == 0
-    assert "solved" in result.output
+    assert "Solved" in result.output
     assert "natural map" in result.output
     assert "known solution" in result.output
 

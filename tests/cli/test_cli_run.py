@@ -435,7 +435,7 @@ MISTAKES = {
     "run ball.toml --resume": "--resume applies to a recording",
     "run ball.toml --fresh": "--fresh applies to a recording",
     "run ball.toml --record r.h5 --every 0": "every of a recording is 0",
-    "run ball.toml --record r.h5 --every 2 --interval 0.1": "every and interval: give one of them",
+    "run ball.toml --record r.h5 --every 2 --interval 0.1": "--every and --interval: give one of them",
     "run ball.toml --record no/r.h5": "cannot write no/r.h5: there is no folder no",
     "run ball.toml --record problem.h5": "problem.h5 is an HDF5 file, but not a trajectory",
     "inspect": "Missing argument 'FILE'",

@@ -47,6 +47,10 @@ MISTAKES = {
     "problem sliding-ball-relaxed -o x.hdf5": "give --law coulomb, or keep the law with --format own",
     "problem w.hdf5 -o x.dat --kind global": "has no masses: choose --kind local",
     "run scene.toml": "or fixed = true",
+    "record-problems limited.toml --every 1": "have bounds, .*: keep them with files of our own, from Python",
+    "problem motor-at-stop -o x.hdf5": "have bounds, .*: keep them with --format own",
+    "run empty.toml": "the scene has no bodies: add ..bodies",
+    "run nowhere.toml": "there is no file nowhere.toml: give a scene in TOML",
     # names
     "compare sliding-ball --solvers newtn": "there is no solver 'newtn': did you mean newton",
     "bench . --solvers newtn": "there is no solver 'newtn' for the bench: did you mean newton",
@@ -55,10 +59,24 @@ MISTAKES = {
 }
 
 
+LIMITED = """
+run = { duration = 0.01, step = 0.005 }
+bodies = [
+    { shape = "plane" },
+    { name = "arm", shape = "sphere", radius = 0.1, mass = 1.0, position = [0.5, 0, 0.1] },
+]
+joints = [{ name = "pivot", type = "revolute", b = "arm", point = [0, 0, 0.1], axis = [0, 0, 1] }]
+motors = [{ joint = "pivot", speed = 1.0, limit = 2.0 }]
+"""
+"""A scene whose joint has a motor of limited torque."""
+
+
 @pytest.mark.parametrize("line", MISTAKES)
 def test_mistakes_speak_of_flags(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("scene.toml").write_text('[[bodies]]\nshape = "sphere"\nradius = 0.1\n')
+    Path("empty.toml").write_text("")
+    Path("limited.toml").write_text(LIMITED)
     run("problem", "sliding-ball", "-o", "plain.h5")
     run("problem", "random-joints-local-8", "-o", "w.hdf5")
     result = run(*line.split())

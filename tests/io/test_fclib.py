@@ -173,7 +173,7 @@ def test_problems_of_the_library(name: str, tmp_path: Path) -> None:
         assert not path.exists()
         return
     if np.isfinite(problem.joint_bounds).any():
-        with pytest.raises(UnsupportedError, match=r"joint rows have bounds.*use write_problem"):
+        with pytest.raises(UnsupportedError, match=r"joint rows have bounds.*keep them with write_problem"):
             write_fclib(problem, path)
         assert not path.exists()
         return

@@ -281,7 +281,7 @@ def test_chosen_fields(tmp_path: Path) -> None:
             trajectory.history("position", "box")
         with pytest.raises(OptionError, match=r"frame 3 is not in .*: it has 3 frames"):
             trajectory.frame(3)
-        with pytest.raises(KeyError, match="'speed' is not recorded of the steps: there are time, "):
+        with pytest.raises(KeyError, match="'speed' was not recorded of the steps: "):
             trajectory.steps["speed"]
     with pytest.raises(OptionError, match="is closed"):
         trajectory.frame(0)
@@ -663,8 +663,8 @@ def test_only_the_same_run_is_resumed(tmp_path: Path) -> None:
 
     other = small_system()
     other.position[2, 0] += 1e-9
-    resume("belongs to another system or records other frames", other)
-    resume("belongs to another system or records other frames", every=3)
+    resume("belongs to another system or another state of it, or records other frames", other)
+    resume("belongs to another system or another state of it, or records other frames", every=3)
     resume("was recorded with law = 'coulomb', and now it is 'relaxed'", law="relaxed")
     checkpoint = read_checkpoint(f"{path}.checkpoint")
     write_checkpoint(f"{path}.checkpoint", Checkpoint(checkpoint.memory, checkpoint.rows, "other"))

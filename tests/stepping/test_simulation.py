@@ -149,6 +149,48 @@ def test_wrong_states() -> None:
         ns.Simulation(crowd(), step=STEP).state = simulation.state
 
 
+def test_what_is_no_time_or_state_is_refused_by_name() -> None:
+    sim = ns.Simulation(pendulum(), step=0.01)
+    sim.add(Sphere(0.1), mass=1.0, position=(3.0, 0.0, 3.0), name="late")
+    with pytest.raises(OptionError, match=r"until is 'x': give a time in s, or a function"):
+        sim.run(until="x")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match=r"step is 'a': give a positive time step"):
+        ns.Simulation(pendulum(), step="a")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="observe is 3: give a function of the frame, or a Sensor"):
+        sim.observe(3)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="the state is 5: give the state of a simulation"):
+        sim.state = 5  # type: ignore[assignment]
+    for wrong, words in ((5, "the state is 5"), (sim.state, "bodies")):
+        with pytest.raises(OptionError, match=words):
+            sim.reset(wrong)  # type: ignore[arg-type]
+        assert "late" in sim.system.names  # nothing was reset
+
+
+def test_what_is_printed_fits_a_line() -> None:
+    sim = ns.Simulation(pendulum(), step=0.01)
+    assert repr(sim.step()).startswith("Frame(index=1, time=0.01 s, ")
+    assert repr(sim.state).startswith("State(time=0.01 s, ")
+    assert max(len(repr(sim.frame)), len(repr(sim.state))) < 120
+
+
+def test_a_missed_step_says_which_and_how_to_go_on() -> None:
+    sim = ns.Simulation(
+        ns.scenes.box_stack(boxes=2), step=0.01, max_iterations=1, tolerance=1e-12, throw=True
+    )
+    with pytest.raises(ns.SolveError, match=r"^step 1: .*\(throw=False counts such steps and goes on\.\)$"):
+        sim.step(20)
+
+
+def test_a_mistyped_number_or_scene_names_the_near_one() -> None:
+    run = ns.simulate(pendulum(), duration=0.02, step=0.01)
+    with pytest.raises(KeyError, match="did you mean residual"):
+        run.steps["residul"]
+    with pytest.raises(OptionError, match="no ready-made scene 'chian': did you mean chain"):
+        ns.scenes.SCENES["chian"]
+    with pytest.raises(OptionError, match=r"give a solver object such as ns\.solvers\.Newton\(\)"):
+        ns.simulate(pendulum(), duration=0.02, step=0.01, solver="newton")  # type: ignore[arg-type]
+
+
 def test_reset_begins_again() -> None:
     simulation = ns.Simulation(crowd(), step=STEP)
     begun, system = simulation.state, simulation.system
@@ -455,6 +497,8 @@ def test_options_by_object_and_by_keyword_are_the_same() -> None:
     assert chosen.for_system(heap(), STEP) == chosen
     with pytest.raises(OptionError, match="Simulation has no option 'tolerence': did you mean tolerance"):
         ns.Simulation(heap(), step=STEP, tolerence=1e-5)  # type: ignore[call-arg]
+    with pytest.raises(OptionError, match="simulate has no option 'tolerence': did you mean tolerance"):
+        ns.simulate(heap(), duration=STEP, step=STEP, tolerence=1e-5)  # type: ignore[call-arg]
     with pytest.raises(OptionError, match=r"options=.rough.\): give StepOptions"):
         ns.Simulation(heap(), step=STEP, options="rough")  # type: ignore[arg-type]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import signal
+import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
@@ -588,9 +589,12 @@ def read_by_others(path, pictures):
     ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="pip install 'imageio[ffmpeg]'")
     height, width = pictures[0].shape[:2]
     assert imageio.imread(path).shape == (len(pictures) + 1, height, width, 3)
-    decoded = ffmpeg.read_frames(str(path), output_params=["-fps_mode", "passthrough"])
-    assert next(decoded)["source_size"] == (width, height)
-    frames = [np.frombuffer(frame, np.uint8).reshape(height, width, 3).astype(int) for frame in decoded]
+    # not by its read_frames, which leaves pipes to the garbage collector
+    decode = [ffmpeg.get_ffmpeg_exe(), "-v", "error", "-i", str(path), "-fps_mode", "passthrough"]
+    decoded = subprocess.run(
+        [*decode, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], capture_output=True, check=True
+    )
+    frames = np.frombuffer(decoded.stdout, np.uint8).reshape(-1, height, width, 3).astype(int)
     assert len(frames) == len(pictures) + 1
     for frame, picture in zip(frames, pictures, strict=False):
         assert np.abs(frame - picture).max() <= 24

@@ -69,6 +69,7 @@ class Registry(dict[str, T]):
 
     def by_name(self, name: str) -> T:
         """Return the object of this name; raises with a suggestion if there is none."""
-        if name not in self:
-            raise OptionError(f"there is no {self._kind} {name!r}: {advice(name, list(self))}")
         return self[name]
+
+    def __missing__(self, name: str) -> T:
+        raise OptionError(f"there is no {self._kind} {name!r}: {advice(str(name), list(self))}")

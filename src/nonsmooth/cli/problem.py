@@ -47,6 +47,8 @@ def _of_library(name: str) -> tuple[NamedProblem | None, Path]:
     from nonsmooth.problem.library import NAMED, shipped_problems
 
     shipped = shipped_problems()
+    if name not in NAMED and name not in shipped and Path(name).suffix:
+        raise OptionError(f"there is no file {name}: give a problem file, or a problem of the library")
     if name not in NAMED and name not in shipped:
         raise OptionError(
             f"{name!r} is neither a file nor a problem of the library: {advice(name, [*NAMED, *shipped])}"

@@ -146,6 +146,8 @@ def find_scene(name: str, parameters: list[str]) -> FoundScene:
         scene = read_scene(name)
         system = assemble(scene.system) if scene.assemble else scene.system
         return FoundScene("", system, scene.settings, {})
+    if name not in SCENES and path.suffix:
+        raise OptionError(f"there is no file {name}: give a scene in TOML, or the name of a ready-made scene")
     if name not in SCENES:
         raise OptionError(f"{name!r} is neither a file nor a ready-made scene: {advice(name, list(SCENES))}")
     build = SCENES[name].build

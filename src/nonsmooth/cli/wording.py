@@ -17,14 +17,23 @@ _PHRASES = {
     "a file that write_problem wrote": "a problem file of nonsmooth",
     "write problem.with_law": "give problem.with_law",
     "write it with kind=": "choose kind=",
-    "write_problem": "--format own",
-    "write_fclib": "--format fclib",
+    "raise max_iterations or loosen the tolerance": "raise --max-iterations or loosen the --tolerance",
+    "raise time_limit or loosen the tolerance": "raise --time-limit or loosen the --tolerance",
+    "was given every and interval": "was given --every and --interval",
+    "the system has no bodies: add some, for example with add_sphere": (
+        "the scene has no bodies: add [[bodies]] to its file"
+    ),
     "give two different bodies, or one and None": "give two different bodies, or one alone",
     " (overwrite=True)": " with --fresh",
+    "record with joints=True": "record with --reactions",
     "give a longer duration": "give a longer --duration",
     " (throw=False returns the solution as it is.)": "",
+    " (throw=False counts such steps and goes on.)": " (--no-throw counts such steps and goes on.)",
 }
 """Whole phrases, replaced before the patterns."""
+
+_FORMATS = {"write_problem": ("own", "files of our own"), "write_fclib": ("fclib", "FCLib files")}
+"""Calls that write problem files: the --format of the command that has it, and the files."""
 
 _PATTERNS = (
     (r"problem\.with_law\('([^']*)'\)", r"--law \1"),
@@ -45,6 +54,8 @@ def in_flags(text: str, flags: Collection[str] = ()) -> str:
     """Rewrite a message of the library with flags; `flags` are those of the command, such as --time-limit."""
     for phrase, ours in _PHRASES.items():
         text = text.replace(phrase, ours)
+    for call, (form, files) in _FORMATS.items():
+        text = text.replace(call, f"--format {form}" if "--format" in flags else f"{files}, from Python")
     for pattern, ours in _PATTERNS:
         text = re.sub(pattern, ours, text)
 

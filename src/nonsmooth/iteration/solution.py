@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from nonsmooth._support.arrays import Floats, Integers
+from nonsmooth._support.words import counted
 from nonsmooth.errors import NonsmoothError
 from nonsmooth.iteration.certificate import Certificate
 from nonsmooth.iteration.status import Status
@@ -97,14 +98,23 @@ class Solution(ABC):
 
 
 class SolveError(NonsmoothError, RuntimeError):
-    """A solve did not reach its tolerance; `solution` holds the best answer found."""
+    """A solve did not reach its tolerance; `solution` holds the best answer found.
 
-    def __init__(self, solution: Solution) -> None:
+
+    `step` is the number of the time step whose problem it was, None where there is none.
+    """
+
+    def __init__(self, solution: Solution, step: int | None = None) -> None:
         self.solution = solution
         statistics = solution.statistics
         note = f" ({statistics.note})" if statistics.note else ""
+        after = counted(statistics.iterations, "iteration")
+        where = "" if step is None else f"step {step}: "
+        cure = "throw=False returns the solution as it is"
+        if step is not None:
+            cure = "throw=False counts such steps and goes on"
         super().__init__(
-            f"{statistics.solver} stopped with status '{solution.status}' at a {solution.residual_name} of "
-            f"{solution.certificate.residual:.2e} after {statistics.iterations} iterations{note}. "
-            f"{solution.status.sentence} (throw=False returns the solution as it is.)"
+            f"{where}{statistics.solver} stopped with status '{solution.status}' at a "
+            f"{solution.residual_name} of {solution.certificate.residual:.2e} after {after}{note}. "
+            f"{solution.status.sentence} ({cure}.)"
         )

@@ -60,6 +60,11 @@ def check_arguments(
     """Raise `OptionError` unless these are a problem and a solver of one family."""
     if not isinstance(problem, problem_type):
         raise OptionError(f"problem is a {type(problem).__name__}: give {wanted}")
+    check_solver(solver, solver_type, example)
+
+
+def check_solver(solver: object, solver_type: type, example: str) -> None:
+    """Raise `OptionError` unless this is a solver object of the family; `example` is one."""
     if isinstance(solver, type) and issubclass(solver, solver_type):
         raise OptionError(f"solver is the class {solver.__name__}: give an object, {solver.__name__}()")
     if not isinstance(solver, solver_type):

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from nonsmooth.errors import OptionError
 
 _NAMES = ("coulomb", "relaxed", "pyramid")
+_GIVEN = "coulomb, relaxed, pyramid(8)"
 _TEXT = re.compile(r"\s*([a-z]+)\s*(?:\(\s*(\d+)\s*\))?\s*")
 
 
@@ -29,7 +30,7 @@ class Law:
 
     def __post_init__(self) -> None:
         if self.name not in _NAMES:
-            raise OptionError(f"law {self.name!r} is not known: use one of {', '.join(_NAMES)}")
+            raise OptionError(f"law {self.name!r} is not known: use one of {_GIVEN}")
         if self.name == "pyramid":
             if self.sides < 4 or self.sides % 2:
                 raise OptionError(
@@ -51,7 +52,7 @@ class Law:
             return law
         found = _TEXT.fullmatch(law) if isinstance(law, str) else None
         if found is None:
-            raise OptionError(f"law {law!r} is not known: use one of {', '.join(_NAMES)}, or pyramid(8)")
+            raise OptionError(f"law {law!r} is not known: use one of {_GIVEN}")
         name, sides = found.groups()
         if name == "pyramid":
             return cls(name, int(sides) if sides else 8)

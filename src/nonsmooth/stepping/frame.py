@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.words import counted
 from nonsmooth.collision.contact_forces import ContactForces
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.errors import ProblemError
@@ -15,7 +16,7 @@ from nonsmooth.stepping.reactions import Reactions, no_reactions, reactions_of
 from nonsmooth.stepping.schemes.step_result import JointOutcome
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Frame(StateByBody):
     """The state after a step, its contacts and impulses, and its certificate.
 
@@ -70,6 +71,13 @@ class Frame(StateByBody):
         if self.joints is None:
             return no_reactions(self.system)
         return reactions_of(self.system, self.solution, self.joints, minimum_norm)
+
+    def __repr__(self) -> str:
+        there = f"{counted(len(self.position), 'body', 'bodies')}, {counted(len(self.contacts), 'contact')}"
+        return (
+            f"Frame(index={self.index}, time={self.time:g} s, {there}, {self.status}, "
+            f"residual={self.residual:.2e})"
+        )
 
     # ---- by index or name; what does not exist is an error --------------------------------------
 

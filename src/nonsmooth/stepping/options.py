@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from nonsmooth._support.options import choice, whole
 from nonsmooth.collision.certificate import MODES
 from nonsmooth.errors import OptionError
+from nonsmooth.iteration.solver import check_solver
 from nonsmooth.model.system import System
 from nonsmooth.problem.laws import Law
 from nonsmooth.solvers.auto import Auto
@@ -99,10 +100,8 @@ class StepOptions:
 
     def __post_init__(self) -> None:
         owner = "StepOptions"
-        if self.solver is not None and not isinstance(self.solver, Solver):
-            raise OptionError(
-                f"solver is {self.solver!r}: give a solver object such as ns.solvers.GaussSeidel()"
-            )
+        if self.solver is not None:
+            check_solver(self.solver, Solver, "ns.solvers.Newton(), or ns.solvers.by_name('newton')")
         choice(owner, "scheme", self.scheme, SCHEMES)
         choice(owner, "contact_check", self.contact_check, MODES)
         Goal(self.tolerance, self.max_iterations)  # refuses wrong values

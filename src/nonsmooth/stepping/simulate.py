@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Unpack
 
+from nonsmooth._support.options import overridden
 from nonsmooth._support.progress import Progress
 from nonsmooth.errors import ContactWarning, OptionError, ToleranceWarning
 from nonsmooth.io.runs.recording import Recording
@@ -61,7 +62,8 @@ def simulate(
     total = step_count(duration, step)
     if resume and record is None:
         raise OptionError("resume needs a recording: name its file with record=")
-    simulation = Simulation(system, step=step, options=options, throw=throw, **overrides)
+    asked = overridden("simulate", StepOptions, options, overrides)
+    simulation = Simulation(system, step=step, options=asked, throw=throw)
     if observe is not None:
         simulation.observe(observe)
 

@@ -10,7 +10,6 @@ print(sim.certificate)
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -36,7 +35,7 @@ from nonsmooth.stepping.options import StepOptions, StepOverrides
 from nonsmooth.stepping.recorder import Recorder
 from nonsmooth.stepping.run_certificate import RunCertificate
 from nonsmooth.stepping.state import State
-from nonsmooth.stepping.step_count import check_step, steps_to
+from nonsmooth.stepping.step_count import check_step, is_finite, steps_to
 from nonsmooth.stepping.step_log import StepLog
 from nonsmooth.stepping.time_stepping import TimeStepper
 
@@ -180,8 +179,8 @@ class Simulation:
             while not until(frame):
                 frame = self.step()
             return frame
-        if not math.isfinite(until):
-            raise OptionError(f"until is {until} s: give a time, or a function of the frame")
+        if not is_finite(until):
+            raise OptionError(f"until is {until!r}: give a time in s, or a function of the frame")
         last = steps_to(until, self._stepper.step)
         while self.index < last:
             self.step()
@@ -189,6 +188,8 @@ class Simulation:
 
     def observe(self, hook: Hook) -> Hook:
         """Call a function with the `Frame` of every step from now on; return the function."""
+        if not callable(hook):
+            raise OptionError(f"observe is {hook!r}: give a function of the frame, or a Sensor")
         self._hooks.append(hook)
         return hook
 
@@ -233,18 +234,7 @@ class Simulation:
     @state.setter
     def state(self, state: State) -> None:
         self._refuse_while_recording("set to another state")
-        step = self._stepper.step
-        index = round(state.time / step)
-        if index < 0 or abs(index * step - state.time) > 1e-9 * max(step, abs(state.time)):
-            raise OptionError(
-                f"the state is of the time {state.time:g} s, which is no multiple of the step {step:g} s: "
-                "give it to a simulation with the step that it comes from"
-            )
-        if len(state.position) != self._system.count:
-            raise OptionError(
-                f"the state has {len(state.position)} bodies and the simulation {self._system.count}: set it "
-                "before bodies are added or removed"
-            )
+        index = self._index_of(state, self._system.count)
         before = self._stepper.memory()
         try:
             self._system.set_state(
@@ -256,6 +246,24 @@ class Simulation:
             raise
         self._frame = None
 
+    def _index_of(self, state: State, bodies: int) -> int:
+        """Steps up to a state, which is to be set when there are so many bodies."""
+        if not isinstance(state, State):
+            raise OptionError(f"the state is {state!r}: give the state of a simulation, sim.state")
+        step = self._stepper.step
+        index = round(state.time / step)
+        if index < 0 or abs(index * step - state.time) > 1e-9 * max(step, abs(state.time)):
+            raise OptionError(
+                f"the state is of the time {state.time:g} s, which is no multiple of the step {step:g} s: "
+                "give it to a simulation with the step that it comes from"
+            )
+        if len(state.position) != bodies:
+            raise OptionError(
+                f"the state has {len(state.position)} bodies and the simulation {bodies}: set it "
+                "before bodies are added or removed"
+            )
+        return index
+
     def reset(self, state: State | None = None, seed: int | None = None) -> None:
         """Begin again: bodies, joints, motors and forces as they were given, no steps, no controls.
 
@@ -266,6 +274,8 @@ class Simulation:
             seed: of `random`, which goes on if None.
         """
         self._refuse_while_recording("reset")
+        if state is not None:
+            self._index_of(state, self._first.count)  # before anything has changed
         if seed is not None:
             self._random = np.random.default_rng(seed)
         removal.become(self._system, self._first)
@@ -401,4 +411,4 @@ def _failure(frame: Frame) -> NonsmoothError:
         return ContactError(
             f"the contacts of step {frame.index} did not pass their check: {certificate.worst}"
         )
-    return SolveError(frame.solution)
+    return SolveError(frame.solution, step=frame.index)

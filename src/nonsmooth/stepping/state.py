@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from nonsmooth._support.arrays import Floats, Indices, Integers
+from nonsmooth._support.words import counted
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class State:
     """The state of a simulation between two steps; its arrays are its own and may be changed.
 
@@ -40,6 +41,10 @@ class State:
     """(c,) which corner, edge or face made each of them."""
     contact_impulses: Floats
     """(c, 3) theirs in N·s on body B, world frame, without those of impacts."""
+
+    def __repr__(self) -> str:
+        bodies = counted(len(self.position), "body", "bodies")
+        return f"State(time={self.time:g} s, {bodies}, {counted(len(self.contact_shapes), 'contact')})"
 
     def copy(self) -> State:
         """Return a state of its own."""

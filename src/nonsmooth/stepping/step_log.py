@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.registry import advice
 from nonsmooth.model.system import System
 from nonsmooth.stepping.frame import Frame
 
@@ -84,7 +85,7 @@ class StepLog(Mapping[str, Floats]):
 
     def __getitem__(self, name: str) -> Floats:
         if name not in self._place:
-            raise KeyError(f"{name!r}: choose one of {', '.join(self._names)}")
+            raise KeyError(f"the steps have no number {name!r}: {advice(name, self._names)}")
         column = self._columns[self._place[name], : self.count]
         column.flags.writeable = False
         return column

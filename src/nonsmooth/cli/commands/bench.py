@@ -79,11 +79,12 @@ def bench(
 ) -> None:
     """Run every solver on every problem file; write a league table, a profile and a report.
 
-    Every solve runs in a separate process: a crash or a hang is a row of the table.
-    The time is that of the solver call, from the problem in memory to the impulses,
-    after one untimed call; CPU time is summed over all threads.
-    Both errors are recomputed from the problem, in the same way for every solver.
-    Rows are saved as they are measured: after Ctrl-C, run the same command to continue.
+    Every solve runs in a separate process: a crash or a hang is a row of the
+    table. The time is that of the solver call, from the problem in memory to
+    the impulses, after one untimed call; CPU time is summed over all threads.
+    Both errors are recomputed from the problem, in the same way for every
+    solver. Rows are saved as they are measured: after Ctrl-C, run the same
+    command to continue.
     """
     from nonsmooth.bench import League, Rules, Settings, find_entries, write_results
     from nonsmooth.bench.measure import MEASURES

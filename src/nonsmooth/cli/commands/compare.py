@@ -56,9 +56,9 @@ def compare(
 ) -> None:
     """Solve one contact problem with several solvers and compare them.
 
-    Each solver is called twice, first to compile its kernels; with -o a third time, to
-    record every iteration. --time-limit applies to each call [60 s]. A solver that does not
-    support the problem is listed with the reason.
+    Each solver is called twice, first to compile its kernels; with -o a third
+    time, to record every iteration. --time-limit applies to each call [60 s].
+    A solver that does not support the problem is listed with the reason.
 
     Exits with status 0 if a solver reached the tolerance, 2 if none did.
     """

@@ -159,8 +159,10 @@ def _show(name: str, title: str, contents: Contents) -> None:
         ("joint rows", joints),
         ("unknowns", f"{facts['unknowns']} impulses"),
         ("masses", f"{facts['freedoms']} coordinates" if facts["masses"] else "unknown, given by W and q"),
-        *contents.words.items(),
+        *((what, fact) for what, fact in contents.words.items() if not what.endswith(" stored")),
     ]
+    if contents.solution is not None and "status stored" in contents.words:
+        rows.append(("found by", f"{contents.words['solver stored']}, {contents.words['status stored']}"))
     residuals = [("solution", facts["solution_residual"])] if contents.solution is not None else []
     residuals += [(f"guess {k + 1}", each) for k, each in enumerate(facts["guess_residuals"])]
     rows += [

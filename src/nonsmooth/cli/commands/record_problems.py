@@ -94,9 +94,10 @@ def record_problems(
 ) -> None:
     """Run a scene and save the contact problem of every Nth step as an FCLib file (HDF5).
 
-    Files are named SCENE-iSTEP-CONTACTS.hdf5. Problems that were not solved are also saved, and marked so.
-    Exits with status 0 if every step reached its tolerance and the joints held, 2 if not. After Ctrl-C the
-    files written so far are kept.
+    Files are named SCENE-iSTEP-CONTACTS.hdf5. Problems that were not solved are
+    also saved, and marked so. Exits with status 0 if every step reached its
+    tolerance and the joints held, 2 if not. After Ctrl-C the files written so
+    far are kept.
     """
     from nonsmooth._support.words import counted
 

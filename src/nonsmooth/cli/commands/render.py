@@ -133,6 +133,11 @@ def _draw_film(
     from nonsmooth.view.drawing.picture import Painter, recorded_span
 
     first, last = recorded_span(trajectory)
+    if start is not None and start > last:
+        raise OptionError(
+            f"--from {start:g} is after the end: {trajectory.path} was recorded from {first:g} s to "
+            f"{last:g} s"
+        )
     times = pace.times(first if start is None else start, last if end is None else end)
     with compile_notice(), progress_bar(str(film)) as progress:
         written = write_film(Painter(trajectory, times, look, view), times, film, pace, progress)

@@ -68,8 +68,9 @@ def solve(
 ) -> None:
     """Solve one contact problem and print the certificate of the solution.
 
-    Exits with status 0 if the tolerance was reached, 2 if not; the last iterate is printed and saved in
-    either case. On acceleration level read N for N·s and m/s² for m/s.
+    Exits with status 0 if the tolerance was reached, 2 if not; the last iterate
+    is printed and saved in either case.
+    On acceleration level read N for N·s and m/s² for m/s.
     """
     from nonsmooth.cli.solver import solver_with
     from nonsmooth.cli.terminal.as_json import solution_as_json

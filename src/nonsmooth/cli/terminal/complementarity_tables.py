@@ -5,7 +5,9 @@ from __future__ import annotations
 from rich.console import Group
 from rich.text import Text
 
+from nonsmooth._support.words import counted
 from nonsmooth.cli.terminal.tables import BAD, GOOD, plain_table, titled
+from nonsmooth.cli.wording import in_flags
 from nonsmooth.complementarity import Solution, Status
 
 _ROWS = (
@@ -22,10 +24,11 @@ def complementarity_report(solution: Solution, tolerance: float, most_shown: int
     style = GOOD if solution.status is Status.SOLVED else BAD
     lines = [
         Text(f"{problem.size} variables, {problem.rows} functions"),
-        Text.assemble((str(solution.status), style), f": {solution.status.sentence}"),
+        Text.assemble((str(solution.status).capitalize(), style), f": {in_flags(solution.status.sentence)}"),
         Text(
-            f"{statistics.solver}, {statistics.iterations} iterations, {statistics.function_evaluations} "
-            f"evaluations of F and {statistics.jacobian_evaluations} of its Jacobian, {statistics.time:.3g} s"
+            f"{statistics.solver}, {counted(statistics.iterations, 'iteration')}, "
+            f"{counted(statistics.function_evaluations, 'evaluation')} of F and "
+            f"{statistics.jacobian_evaluations} of its Jacobian, {statistics.time:.3g} s"
         ),
     ]
     if statistics.note:

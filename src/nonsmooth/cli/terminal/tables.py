@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nonsmooth._support.words import counted
+from nonsmooth.cli.wording import in_flags
 from nonsmooth.problem import Certificate
 from nonsmooth.solvers import Solution, Status
 
@@ -64,7 +65,7 @@ def solution_report(solution: Solution, tolerance: float) -> Group:
         facts.add_row("note", statistics.note)
     parts: list[RenderableType] = [
         Text(f"{counted(problem.contacts, 'contact')}, {joints}, law {problem.law}\n"),
-        Text.assemble((str(solution.status).capitalize(), style), f": {solution.status.sentence}"),
+        Text.assemble((str(solution.status).capitalize(), style), f": {in_flags(solution.status.sentence)}"),
         facts,
         titled("Certificate", certificate_table(solution.certificate, tolerance)),
     ]

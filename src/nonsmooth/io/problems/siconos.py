@@ -233,7 +233,7 @@ def _contents(path: FilePath) -> Contents:
 def _write_contents(path: FilePath, contents: Contents) -> tuple[str, ...]:
     kind: Any = contents.kind if contents.kind in get_args(Kind) else None
     write_siconos(contents.problem, path, kind=kind)
-    lost = list(contents.words)
+    lost = [what for what in contents.words if not what.endswith(" stored")]  # those go with the solution
     lost += ["the solution"] * (contents.solution is not None) + ["the guesses"] * bool(contents.guesses)
     return tuple(lost)
 

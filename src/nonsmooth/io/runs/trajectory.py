@@ -39,6 +39,7 @@ steps are the lengths of frames/time and steps/time, which are written last.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -48,6 +49,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.registry import advice
 from nonsmooth.collision.contact_forces import ContactForces
 from nonsmooth.errors import FileFormatError, OptionError
 from nonsmooth.io._hdf5 import FilePath, open_file, suspicion
@@ -100,7 +102,7 @@ class RecordedReactions:
         return {label: self.row_force[labels == label] for label in dict.fromkeys(self.joints.row_labels)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RecordedFrame(StateByBody):
     """The state after a step; fields that were not recorded are None."""
 
@@ -118,6 +120,11 @@ class RecordedFrame(StateByBody):
     """(n, 3) in rad/s, body frame."""
     bodies: RecordedBodies | None = field(default=None, kw_only=True)
     """The bodies; None for frames that are not from a file."""
+
+    def __repr__(self) -> str:
+        fields = ("position", "quaternion", "linear_velocity", "angular_velocity")
+        held = ", ".join(name for name in fields if getattr(self, name) is not None)
+        return f"RecordedFrame(index={self.index}, time={self.time:g} s, with {held or 'no state'})"
 
     def _index(self, body: int | str) -> int:
         if self.bodies is None:
@@ -190,6 +197,9 @@ class Trajectory:
     def __len__(self) -> int:
         return self._frames
 
+    def __repr__(self) -> str:
+        return f"Trajectory({os.fspath(self.path)!r}, {len(self)} frames, {self._steps} steps)"
+
     @property
     def times(self) -> Floats:
         """Times of the frames in s."""
@@ -223,7 +233,7 @@ class Trajectory:
     def reactions(self, number: int) -> RecordedReactions:
         """Read the reactions of one frame; negative numbers count from the end."""
         if not self.has_reactions:
-            cure = "record with joints=True, --reactions" if len(self.joints) else "the run has no joints"
+            cure = "record with joints=True" if len(self.joints) else "the run has no joints"
             raise OptionError(f"reactions were not recorded in {self.path}: {cure}")
         row = self._row(number)
         parts = {name: self._read(f"reactions/{name}", row) for name in (*REACTIONS, "row_force")}
@@ -341,7 +351,7 @@ class Steps(Mapping[str, NDArray[Any]]):
 
     def _path(self, name: str) -> str:
         if name not in set(self):
-            raise KeyError(f"{name!r} is not recorded of the steps: there are {', '.join(self)}")
+            raise KeyError(f"{name!r} was not recorded of the steps: {advice(name, list(self))}")
         return f"steps/{name}"
 
     def __iter__(self) -> Iterator[str]:

@@ -305,8 +305,8 @@ class Writer:
     def _check_same(self, path: FilePath, found: str) -> None:
         if found != self._fingerprint:
             raise OptionError(
-                f"{path} belongs to another system or records other frames and fields: resume with what the "
-                "run began with, or replace it (overwrite=True)"
+                f"{path} belongs to another system or another state of it, or records other frames and "
+                "fields: resume with what the run began with, or replace it (overwrite=True)"
             )
 
     def _create(
