@@ -110,7 +110,7 @@ def joint_vector(name: str, values: ArrayLike, size: int) -> Floats:
     if array.shape != (size,):
         raise ProblemError(f"{name} has shape {array.shape} and the model has nv = {size} velocities")
     if not np.isfinite(array).all():
-        raise ProblemError(f"{name} has values that are not finite")
+        raise ProblemError(f"{name} has numbers that are not finite")
     return array
 
 
