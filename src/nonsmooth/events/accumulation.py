@@ -48,7 +48,7 @@ class ImpactRhythm:
     def chatter(self) -> set[int]:
         """Contacts that hit in turn, ever faster and softer, with no time left; empty if there are none.
 
-        An example are the corners of a slider that chatters against a wall: pauses shrink faster than speeds.
+        Example: the corners of a slider that chatters against a wall, where pauses shrink faster than speeds.
         """
         if len(self._times) < _KEPT or not self._speeds[-1] < self._speeds[0]:
             return set()

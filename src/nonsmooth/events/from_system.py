@@ -111,8 +111,8 @@ def generalised(system: System, pairs: Sequence[tuple[int | str, int | str]] | N
     """Return the free bodies of a system, its forces and contacts, in coordinates for `simulate_events`.
 
     Spheres touch half-spaces and spheres; boxes, convex hulls (with their corners) and capsules (with their
-    two ends) touch half-spaces. Friction and restitution are those of the materials. Fixed bodies go on with
-    the velocities that they have. The system is copied: later changes to it have no effect.
+    two ends) touch half-spaces. Friction and restitution are those of the materials. Fixed bodies keep
+    their velocities. The system is copied: later changes to it have no effect.
 
     Contacts are named after their bodies, "ball on floor", "cube corner 5 on floor" (corners are numbered
     from 0, with the signs of x, y and z as the bits 0, 1 and 2), "rod end 0 on floor" (at negative z) and

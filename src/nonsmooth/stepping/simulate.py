@@ -73,7 +73,7 @@ def simulate(
     recorder = None if record is None else simulation.record(record, resume=resume, duration=duration)
     with recorder or nullcontext():
         if recorder is not None and recorder.resumed and progress is not None:
-            progress(simulation.index, total, f"goes on from t = {simulation.time:.3f} s")
+            progress(simulation.index, total, f"resumes at t = {simulation.time:.3f} s")
         if simulation.index < total:
             simulation.run(until=is_last)
     _warn(simulation.certificate)

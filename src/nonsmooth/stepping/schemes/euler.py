@@ -179,7 +179,7 @@ class EulerStep:
     def _result(self, solution: Solution, frame: Floats, motion: Motion) -> tuple[Floats, Floats, Floats]:
         """Velocities (n, 6), impulses (c, 3) in the world frame and joint impulses after the solve.
 
-        If the solver diverged, bodies move freely in this step, and its status reports it: the run goes on.
+        If the solver diverged, bodies move freely in this step, and its status reports it: the run continues.
         The impulses are then zero, as applied, and not NaN.
         """
         impulses = np.zeros((len(frame), 3))
