@@ -9,8 +9,9 @@ pushes B along n and A against it.
     ζ = E (ω_B × ṙ_B − ω_A × ṙ_A) + Ė ((v_B + ω_B × r_B) − …)
 
 The arms r lead from the centres of mass to the nearest points of the two surfaces; γ_T is the relative
-velocity of the material there, while ṙ is the rate of change of the arm. Vectors are in the world frame; since u holds ω in the body's frame and R ω̇ is its derivative in the world frame, ω̇ = 0 in
-both at once, and ζ is the part of γ̇ that does not come from u̇. SI units.
+velocity of the material there, while ṙ is the rate of change of the arm. Vectors are in the world
+frame; since u holds ω in the body's frame and R ω̇ is its derivative in the world frame, ω̇ = 0 in both at
+once, and ζ is the part of γ̇ that does not come from u̇. SI units.
 """
 
 from __future__ import annotations

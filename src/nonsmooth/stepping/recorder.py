@@ -71,7 +71,7 @@ class Recorder:
     def take(self, frame: Frame) -> None:
         """Record a step, and write a checkpoint if one is due; Ctrl-C is deferred meanwhile."""
         if self._writer is None or not self._whole:
-            raise OptionError(f"{self.path} is incomplete after a failed write: record to another file")
+            raise OptionError(f"the last step could not be written to {self.path}: record to another file")
         began = work_seconds()
         self._whole = False  # after a failed write the state of the file is unknown
         self._writer.frame(frame)
