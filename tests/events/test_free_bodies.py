@@ -238,7 +238,7 @@ def test_what_cannot_be_taken_is_said() -> None:
         generalised(system)
     with pytest.raises(ProblemError, match="is fixed and has no coordinates"):
         generalised(system, [("floor", "one")]).position("floor", np.zeros(14))
-    with pytest.raises(ProblemError, match=r"shape \(12,\).*give q for places"):
+    with pytest.raises(ProblemError, match=r"shape \(12,\).*give q for positions"):
         generalised(system, [("floor", "one")]).position("one", np.zeros(12))
     with pytest.raises(ProblemError, match="q has shape"):
         generalised(system, []).to_system(np.zeros((3, 14)), np.zeros(12))

@@ -226,8 +226,8 @@ def test_rod_regions_are_those_of_the_closed_form(summaries):
     _, rows = summaries("painleve-rod")
     assert rows["points of the map whose region differs, μ = 1.3"].ours == 0
     assert rows["points of the map whose region differs, μ = 2.0"].ours == 0
-    assert rows["part of the map with no or two solutions, μ = 1.3"].ours == 0.0
-    assert rows["part of the map with no or two solutions, μ = 2.0"].ours > 0.3
+    assert rows["fraction of the map with no or two solutions, μ = 1.3"].ours == 0.0
+    assert rows["fraction of the map with no or two solutions, μ = 2.0"].ours > 0.3
     assert rows["critical friction"].ours == pytest.approx(CRITICAL_FRICTION, abs=1e-9)
 
 

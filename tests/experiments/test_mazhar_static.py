@@ -75,7 +75,7 @@ def test_the_next_problem_is_that_of_the_settled_state(heap: spheres.Settled) ->
     kinetic = 0.5 * before @ (problem.mass_matrix() @ before)
     assert kinetic == pytest.approx(heap.kinetic_energy, rel=1e-9)
     assert np.abs(before.reshape(-1, 6)[:, :3]).max() == pytest.approx(np.abs(heap.linear_velocity).max())
-    # objective that goes in, in closed form: ½ n m (g h)²
+    # objective before solving, in closed form: ½ n m (g h)²
     expected = 0.5 * RECIPE.spheres * spheres.MASS * (9.81 * 0.0005) ** 2
     assert scaling.distance_from_free_motion(problem, before) == pytest.approx(expected, rel=1e-9)
 

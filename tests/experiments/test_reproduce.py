@@ -548,7 +548,7 @@ def test_report_sets_theirs_beside_ours(tmp_path: Path, two: Callable[..., Resul
         "+0.05 %",  # 2.001 beside 2
         "× 0.01",  # 1 s beside 100 s, in kind only
         "In kind only: Their machine.",
-        "They say: Large. holds",
+        "Statement: Large. holds",
         "is at least 50, found 60",
         "We have nothing like it.",
         this_machine().processor,

@@ -1,4 +1,4 @@
-"""Objects of other programs: Pinocchio's robots as contact problems and as systems for event-driven runs."""
+"""Adapters to other programs: Pinocchio robots as contact problems and as systems for event-driven runs."""
 
 from nonsmooth.adapters import pinocchio
 from nonsmooth.adapters.pinocchio.contact_problem import RobotContact

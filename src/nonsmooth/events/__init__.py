@@ -1,4 +1,4 @@
-"""Event-driven integration: switching times themselves, and high order between them."""
+"""Event-driven integration: switching times are located, and smooth motion between them is of high order."""
 
 from nonsmooth.events.acceleration import AccelerationLevel, ActiveContact
 from nonsmooth.events.enumeration import Mode, ModeSolution, all_solutions

@@ -1,4 +1,4 @@
-"""Where free bodies touch, as arrays: balls on planes and balls on balls, with gaps, directions and drifts.
+"""Contacts of free bodies as arrays: balls on planes and balls on balls, with gaps, directions and drifts.
 
 A ball is a sphere, the end of a capsule, or with radius zero the corner of a box. It belongs to body B of its
 contact; a plane or another ball belongs to body A. The normal n points from A to B, so that a force λ_N ≥ 0
@@ -8,10 +8,10 @@ pushes B along n and A against it.
     γ̇ = E ((v̇_B + ω̇_B × r_B) − …) + ζ
     ζ = E (ω_B × ṙ_B − ω_A × ṙ_A) + Ė ((v_B + ω_B × r_B) − …)
 
-The arms r lead from the centres of mass to the points of the two surfaces that are nearest to each other;
-γ_T is what the material there does, while ṙ is how the point of contact moves on. All vectors are in the
-world's frame; since u holds ω in the body's frame and R ω̇ is its derivative in the world's, ω̇ = 0 in both
-at once, and ζ is all of γ̇ that does not come from u̇. SI units.
+The arms r lead from the centres of mass to the nearest points of the two surfaces; γ_T is the relative
+velocity of the material there, while ṙ is the rate of change of the arm. Vectors are in the world
+frame; since u holds ω in the body's frame and R ω̇ is its derivative in the world frame, ω̇ = 0 in both at
+once, and ζ is the part of γ̇ that does not come from u̇. SI units.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from nonsmooth.model.system import System
 _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 _POLES = np.array([[x * 0.48, y * 0.60, 0.64] for x in (-1.0, 1.0) for y in (-1.0, 1.0)])
-"""Unit vectors away from the coordinate planes, in which motions like to stay."""
+"""Unit vectors away from the coordinate planes, in which motions often stay."""
 
 
 def cross(a: Floats, b: Floats) -> Floats:
@@ -39,7 +39,7 @@ def cross(a: Floats, b: Floats) -> Floats:
 
 
 class Places(NamedTuple):
-    """Where all bodies of a system are."""
+    """Positions and orientations of all bodies of a system."""
 
     centre: Floats
     """(n, 3) in m."""
@@ -48,7 +48,7 @@ class Places(NamedTuple):
 
 
 class Motions(NamedTuple):
-    """How all bodies of a system move, in the world's frame."""
+    """Velocities of all bodies of a system in the world frame."""
 
     linear: Floats
     """(n, 3) in m/s."""
@@ -57,9 +57,9 @@ class Motions(NamedTuple):
 
 
 class BodyStates:
-    """From coordinates q and velocities u of the moving bodies to places and motions of all bodies.
+    """Positions and motions of all bodies from coordinates q and velocities u of the moving bodies.
 
-    Fixed bodies go on with the velocities that they have, which are constant.
+    Fixed bodies move with their given velocities, which are constant.
     """
 
     def __init__(self, system: System) -> None:
@@ -68,7 +68,7 @@ class BodyStates:
         self._linear, self._spin = system.linear_velocity.copy(), system.angular_velocity.copy()
         self._linear[self.moving] = self._spin[self.moving] = 0.0
         self.driven = np.any(self._linear, axis=1) | np.any(self._spin, axis=1)
-        """(n,) which fixed bodies move."""
+        """Mask (n,) of the fixed bodies that move."""
         self.pose = latest(self._pose)
         """pose(q, t): positions (n, 3) in m and unit quaternions (n, 4) at time t (s)."""
         self.places = latest(self._places)
@@ -78,7 +78,7 @@ class BodyStates:
         rows = q.reshape(-1, 7)
         position, quaternion = self._position + t * self._linear, self._quaternion.copy()
         position[self.moving] = rows[:, :3]
-        # Integration keeps the length of a quaternion only up to its tolerance: nothing here depends on it.
+        # Integration keeps the norm of a quaternion only to its tolerance: nothing here depends on it.
         quaternion[self.moving] = quaternions.normalise(rows[:, 3:])
         if self.driven.any():
             turned = quaternions.from_rotation_vector(t * self._spin[self.driven])
@@ -97,7 +97,7 @@ class BodyStates:
         return linear, spin
 
     def motions(self, u: Floats, places: Places) -> Motions:
-        """How all bodies move."""
+        """Velocities of all bodies."""
         linear, spin = self.velocities(u)
         return Motions(linear, np.einsum("nij,nj->ni", places.turn, spin))
 
@@ -116,7 +116,7 @@ class Geometry(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """How a `Geometry` changes."""
+    """Rates of a `Geometry`."""
 
     axes: Floats
     """(c, 3, 3) Ė."""
@@ -148,10 +148,10 @@ class Contacts(ABC):
 
     @abstractmethod
     def rates(self, at: Places, motion: Motions, now: Geometry) -> Rates:
-        """How axes and arms change."""
+        """Rates of axes and arms."""
 
     def velocity(self, motion: Motions, now: Geometry) -> Floats:
-        """What B's surface does against A's at the contact (c, 3), in m/s."""
+        """Velocity (c, 3) of B's surface relative to A's at the contact, in m/s."""
         own = motion.linear[self.b] + cross(motion.angular[self.b], now.arm_b)
         other = motion.linear[self.a] + cross(motion.angular[self.a], now.arm_a)
         return np.asarray(own - other)
@@ -193,13 +193,13 @@ class OnPlanes(Contacts):
         axes = np.einsum("cej,cij->cei", self.frame, at.turn[self.a])
         normal = axes[:, 0]
         arm = _turned(at.turn[self.b], self.ball)
-        centre = at.centre[self.b] + arm - at.centre[self.a]  # as seen from A
+        centre = at.centre[self.b] + arm - at.centre[self.a]  # relative to A
         height = centre - _turned(at.turn[self.a], self.origin)
         deep = self.radius[:, None] * normal
         return Geometry(_dot(normal, height) - self.radius, axes, centre - deep, arm - deep)
 
     def rates(self, at: Places, motion: Motions, now: Geometry) -> Rates:
-        """How axes and arms change."""
+        """Rates of axes and arms."""
         spin_a, spin_b = motion.angular[self.a], motion.angular[self.b]
         axes = cross(spin_a[:, None, :], now.axes)
         deep = self.radius[:, None] * axes[:, 0]
@@ -212,8 +212,8 @@ class OnPlanes(Contacts):
 class OnBalls(Contacts):
     """Balls on balls.
 
-    The tangents are functions of the normal alone: those of a pole k, mirrored by the reflection that takes
-    k to −n. That is smooth but for n = −k, and no choice can do without such a place.
+    The tangents are functions of the normal alone: those of a pole k, reflected by the reflection that maps
+    k to −n. That is smooth except at n = −k; every choice has such a point.
 
     Args:
         other: (c, 3) centre of A's ball in A's frame, in m.
@@ -243,7 +243,7 @@ class OnBalls(Contacts):
         )
 
     def rates(self, at: Places, motion: Motions, now: Geometry) -> Rates:
-        """How axes and arms change."""
+        """Rates of axes and arms."""
         spin_a, spin_b = motion.angular[self.a], motion.angular[self.b]
         turned_a = cross(spin_a, _turned(at.turn[self.a], self.other))
         turned_b = cross(spin_b, _turned(at.turn[self.b], self.ball))
@@ -274,7 +274,7 @@ def axes_along(normal: Floats) -> Floats:
 
 
 def pole_for(normal: Floats) -> Floats:
-    """Rows k, t1, t2 (3, 3) for `OnBalls`, with k across a normal to begin with and off all usual planes."""
+    """Rows k, t1, t2 (3, 3) for `OnBalls`, with k initially across a normal and off all usual planes."""
     return axes_along(_POLES[int(np.argmin(np.abs(_POLES @ normal)))])
 
 

@@ -1,4 +1,4 @@
-"""A memory of one call, for functions of a contact that are asked one by one and share their work."""
+"""A cache of one call, for functions of a contact that are called one by one and share their work."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ T = TypeVar("T")
 
 
 def latest(function: Callable[P, T]) -> Callable[P, T]:
-    """Return `function` so that a call with the same arguments as the last one gives the same answer again.
+    """Return `function` with its last result cached: a call with the same arguments returns it again.
 
-    Arguments are arrays and numbers, compared by value. Nobody may change an answer.
+    Arguments are arrays and numbers, compared by value. Results must not be changed.
     """
     key: Any = None
     answer: Any = None

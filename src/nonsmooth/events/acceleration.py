@@ -4,8 +4,8 @@
     solution = solve(level.problem, SORProx(), tolerance=1e-10)
     level.acceleration(solution.impulses)                            # u̇
 
-The contacts that count are those which are active on velocity level: P_N = {g = 0, γ_N = 0}. One of them that
-does not slide (γ_T = 0, the set P_T) has rows for friction; one that slides has its friction given by its
+Only contacts that are active on velocity level count: P_N = {g = 0, γ_N = 0}. A contact that does not
+slide (γ_T = 0, the set P_T) has rows for friction. For a contact that slides, friction follows from the
 normal force, λ_T = −μ λ_N γ_T/|γ_T|, so that it is one row whose force acts along w_N − μ W_T γ_T/|γ_T|:
 then G is not symmetric, and there may be no solution or several (Painlevé).
 """
@@ -25,16 +25,16 @@ from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
 from nonsmooth.problem.contact_problem import ContactProblem
 
 GAP_TOLERANCE = 1e-9
-"""m up to which a contact counts as closed."""
+"""Gap in m up to which a contact counts as closed."""
 VELOCITY_TOLERANCE = 1e-9
-"""m/s up to which a contact counts as neither opening, closing nor sliding."""
+"""Speed in m/s up to which a contact counts as neither opening, closing nor sliding."""
 
 
 @dataclass(frozen=True, eq=False)
 class ActiveContact:
     """A contact of P_N: its directions [w_N W_T] (n, 1 + d), drift (1 + d,), and friction.
 
-    `slip` is the unit vector (d,) along which it slides; None where it does not.
+    `slip` is the unit vector (d,) of the sliding direction; None without sliding.
     """
 
     directions: Floats
@@ -46,16 +46,16 @@ class ActiveContact:
 
     @property
     def has_friction_rows(self) -> bool:
-        """True in P_T: the friction force is an unknown of its own."""
+        """True in P_T: the friction force is a separate unknown."""
         return self.slip is None and self.directions.shape[1] > 1
 
     @property
     def rows(self) -> int:
-        """How many unknowns it has."""
+        """Number of unknowns."""
         return self.directions.shape[1] if self.has_friction_rows else 1
 
     def force_directions(self) -> Floats:
-        """(n, rows): along what its unknowns push."""
+        """(n, rows): directions of the forces of its unknowns."""
         if self.slip is None:
             return self.directions[:, : self.rows]
         return self.push_while_sliding(self.slip)[:, None]
@@ -68,7 +68,7 @@ class ActiveContact:
 class AccelerationLevel:
     """M u̇ = h + F λ and γ̇ = Wᵀu̇ + ζ, hence γ̇ = G λ + c (Eq. 9), for given arrays.
 
-    Read velocities after and before an impact, and impulses, for the impact's own problem.
+    For an impact, read velocities after and before it, and impulses.
 
     Args:
         mass: M (n, n).
@@ -105,8 +105,8 @@ class AccelerationLevel:
             q: coordinates.
             u: velocities after any impact.
             t: time in s.
-            gap_tolerance: m up to which a contact counts as closed.
-            velocity_tolerance: m/s up to which it counts as neither opening nor sliding.
+            gap_tolerance: gap in m up to which a contact counts as closed.
+            velocity_tolerance: speed in m/s up to which it counts as neither opening nor sliding.
         """
         place, speed = np.asarray(q, dtype=float), np.asarray(u, dtype=float)
         active = []
@@ -117,7 +117,7 @@ class AccelerationLevel:
             velocity = at.velocity(speed)
             if velocity[0] < -velocity_tolerance:
                 raise ProblemError(
-                    f"contact {contact.name!r} is closed and closes on at {-velocity[0]:.3g} m/s: an impact "
+                    f"contact {contact.name!r} is closed and approaches at {-velocity[0]:.3g} m/s: an impact "
                     "comes before accelerations; simulate_events resolves it"
                 )
             if velocity[0] <= velocity_tolerance:
@@ -143,9 +143,9 @@ class AccelerationLevel:
 
     @cached_property
     def problem(self) -> ContactProblem:
-        """The inclusions (10) to (13) for the solvers: forces in N are its impulses, γ̇ its velocities.
+        """The inclusions (10) to (13) for the solvers: its impulses are forces in N, its velocities γ̇.
 
-        Friction is that of sticking: a contact that begins to slide may have less.
+        Friction uses the sticking coefficient: a contact that begins to slide may have less.
         """
         if not self.contacts:
             raise ProblemError("no contact is active on velocity level: the motion is free, M u̇ = h")
@@ -154,8 +154,8 @@ class AccelerationLevel:
             if not self.matrix[row, row] > 0.0:
                 raise ProblemError(
                     f"the sliding contact {contact.name or i} has G_NN = {self.matrix[row, row]:.3g} 1/kg, "
-                    "which is not positive (Painlevé): events.all_solutions tells what "
-                    "solutions there are"
+                    "which is not positive (Painlevé): events.all_solutions returns all solutions, "
+                    "if there are any"
                 )
         return ContactProblem(
             delassus=self.matrix,
@@ -171,7 +171,7 @@ class AccelerationLevel:
 
 
 def active_contact(at: Kinematics, u: Floats, slip_velocity: Floats | None) -> ActiveContact:
-    """A contact of P_N from its kinematics; `slip_velocity` along which it slides, None where it does not."""
+    """A contact of P_N from its kinematics; `slip_velocity` is None without sliding."""
     contact = at.contact
     slip = None if slip_velocity is None else slip_velocity / np.linalg.norm(slip_velocity)
     count = at.directions.shape[1] if contact.static_friction > 0.0 else 1

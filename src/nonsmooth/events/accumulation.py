@@ -1,4 +1,4 @@
-"""Accumulation points: infinitely many impacts in a finite time, seen coming and passed."""
+"""Accumulation points: infinitely many impacts in a finite time, detected and passed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _KEPT = 8
 _NEARLY_ONE = 1.0 - 1e-6
 _CLEARLY_LESS = 0.95
 _NO_TIME = 1e-10
-"""s in which all impacts to come must lie where they are passed though they are not small."""
+"""Time in s within which all further impacts must lie to be passed though they are not small."""
 
 
 class ImpactRhythm:
@@ -22,16 +22,16 @@ class ImpactRhythm:
         self._contacts: deque[set[int]] = deque(maxlen=_KEPT)
 
     def note(self, time: float, speed: float, contacts: Iterable[int]) -> None:
-        """Remember an impact: when, how fast the fastest contact approached (m/s), and which approached."""
+        """Store an impact: its time, the largest approach speed (m/s), and the contacts that approached."""
         self._times.append(time)
         self._speeds.append(speed)
         self._contacts.append(set(contacts))
 
     def time_to_rest(self, pause: float, restitution: float) -> float | None:
-        """Sum of all pauses to come in s; None where they do not shrink.
+        """Sum of all further pauses in s; None if they do not shrink.
 
-        From the last two pauses where there are so many; else the next one is expected to take `pause`, and
-        each further one the part `restitution` of the one before.
+        From the last two pauses if available; otherwise the next one is expected to last `pause`, and each
+        further one is `restitution` times the one before.
         """
         if len(self._times) >= 3:
             first, second, third = list(self._times)[-3:]
@@ -42,13 +42,13 @@ class ImpactRhythm:
 
     @property
     def reach(self) -> float:
-        """How far (m) the fastest contact of the last impact comes in the time that counts as none."""
+        """Distance (m) that the fastest contact of the last impact moves in the time that counts as zero."""
         return 10.0 * _NO_TIME * self._speeds[-1]
 
     def chatter(self) -> set[int]:
-        """Contacts that hit in turn, ever faster and ever softer, with no time left; empty without such.
+        """Contacts that hit in turn, ever faster and softer, with no time left; empty if there are none.
 
-        As the corners of a slider that chatters against a wall: pauses shrink much faster than speeds do.
+        Example: the corners of a slider that chatters against a wall, where pauses shrink faster than speeds.
         """
         if len(self._times) < _KEPT or not self._speeds[-1] < self._speeds[0]:
             return set()

@@ -1,4 +1,4 @@
-"""What each contact does that it did not do before, as events."""
+"""Changes of the contacts' modes, as events."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from nonsmooth.model.generalised import GapContact
 def changes(
     contacts: Sequence[GapContact], before: Closed | None, after: Closed, candidates: Closed
 ) -> Iterator[tuple[EventKind, int]]:
-    """Yield the kind of each change and the contact's index; nothing where no modes went before.
+    """Yield the kind of each change and the contact's index; nothing without previous modes.
 
-    `candidates` says along what a contact slid when it was decided: a reversal is a sliding that had stopped.
+    `candidates` has the sliding directions at the decision: a reversal is a sliding that had stopped.
     """
     if before is None:
         return

@@ -1,4 +1,4 @@
-"""What each closed contact does next: the inclusions on acceleration level decide."""
+"""The next mode of each closed contact, from the inclusions on acceleration level."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from nonsmooth.solvers.solve import solve
 
 _TOLERANCE = 1e-12
 _GOOD_ENOUGH = 1e-8
-"""Largest relative residual of inclusions that are taken as solved."""
+"""Largest relative residual of inclusions that counts as solved."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The contacts that stay closed; None where accelerations have no solution."""
+    """The contacts that stay closed; None if accelerations have no solution."""
 
     closed: Closed | None
     several: bool = False
-    """True where accelerations have more than one solution, of which one was chosen."""
+    """True if accelerations have more than one solution, of which one was chosen."""
     paradoxical: tuple[int, ...] = ()
-    """Where there is no solution: the sliding contacts that no normal force can hold."""
+    """Without a solution: the sliding contacts that no normal force can hold."""
     residual: float = 0.0
 
 
 def decide(
     system: GeneralisedSystem, state: State, candidates: Closed, previous: Closed | None = None
 ) -> Decision:
-    """Return the modes that follow; `candidates` are the contacts of P_N, and along what they slide.
+    """Return the next modes; `candidates` are the contacts of P_N with their sliding directions.
 
-    Of several solutions the one that changes the fewest contacts of `previous` is taken.
+    Of several solutions the one that changes the fewest contacts of `previous` is chosen.
     """
     if not candidates:
         return Decision({})
@@ -61,7 +61,7 @@ def _by_enumeration(level: AccelerationLevel, candidates: Closed, previous: Clos
 
 
 def _prefer_sticking(level: AccelerationLevel, found: list[ModeSolution]) -> list[ModeSolution]:
-    """A contact that holds more while sticking begins to slide only where it cannot stick."""
+    """A contact with more friction in sticking than in sliding begins to slide only if it cannot stick."""
     for k, contact in enumerate(level.contacts):
         if contact.sticking_friction > contact.friction and any(s.modes[k] is Mode.STICK for s in found):
             found = [each for each in found if each.modes[k] not in SIGN]
@@ -79,7 +79,7 @@ def _closed_of(level: AccelerationLevel, candidates: Closed, modes: tuple[Mode, 
 
 
 def _changes(closed: Closed, previous: Closed) -> int:
-    """How many contacts do something else than before."""
+    """Number of contacts whose mode changes."""
     count = len(set(closed) ^ set(previous))
     for index in set(closed) & set(previous):
         count += (closed[index] is None) != (previous[index] is None)
@@ -94,7 +94,7 @@ def _paradoxical(level: AccelerationLevel) -> tuple[int, ...]:
 
 
 def _by_solver(level: AccelerationLevel, candidates: Closed) -> Decision:
-    """With friction in space: one solution, read contact by contact; then once more with sliding friction."""
+    """With spatial friction: one solution, read contact by contact, then one with sliding friction."""
     try:
         answer = solve(level.problem, tolerance=_TOLERANCE, throw=False)
     except ProblemError:  # Painlevé: a contact that slides has G_NN ≤ 0

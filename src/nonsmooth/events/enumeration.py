@@ -1,6 +1,6 @@
-"""All solutions of a small contact problem with given or planar friction, mode by mode.
+"""All solutions of a small contact problem with given or planar friction, by enumeration of modes.
 
-With a sliding contact among them (Painlevé), contacts on acceleration level may have no solution or several,
+With a sliding contact (Painlevé), the contact problem on acceleration level may have no solution or several,
 and an iteration finds at most one. Here every combination of modes is one linear system: open, closed, and
 for planar friction that is not yet sliding also stick, slip forward and slip backward.
 """
@@ -29,7 +29,7 @@ _SINGULAR = 1e-11
 
 
 _ACTIVE = 1e-6
-"""Distance from a bound, relative to the forces, below which a linear program has it active."""
+"""Distance from a bound, relative to the forces, below which it is active in a linear program."""
 
 
 class Mode(StrEnum):
@@ -73,14 +73,14 @@ def can_enumerate(level: AccelerationLevel) -> bool:
 
 
 def all_solutions(level: AccelerationLevel) -> list[ModeSolution]:
-    """Every solution, the one with the widest margin first; modes with the same acceleration count as one.
+    """Return every solution, largest margin first; modes with the same acceleration count as one.
 
     A contact with more friction in sticking than in sliding can stick or slide under some loads: both are
     listed.
     """
     if not can_enumerate(level):
         raise UnsupportedError(
-            f"{len(level.contacts)} contacts have friction in space, or more than {MOST_MODES} combinations "
+            f"{len(level.contacts)} contacts have spatial friction, or more than {MOST_MODES} combinations "
             "of modes: solve level.problem instead, which finds one solution"
         )
     search = _Search(level)
@@ -95,7 +95,7 @@ def all_solutions(level: AccelerationLevel) -> list[ModeSolution]:
 def margin_of(level: AccelerationLevel, modes: tuple[Mode, ...]) -> float:
     """Margin of the inequalities for the motion in given modes (see `ModeSolution`); −inf without a motion.
 
-    If statics does not determine the forces, those of largest margin count.
+    If statics does not determine the forces, those of largest margin are used.
     """
     found = _Search(level).solution_of(modes)
     return -np.inf if found is None else found.margin
@@ -121,7 +121,7 @@ class _Search:
     def __init__(self, level: AccelerationLevel) -> None:
         self.level = level
         self.free = np.linalg.solve(level.mass, level.force)
-        # sums of sizes, so that forces which cancel each other do not make a small scale
+        # sums of absolute values, so that forces which cancel do not give a small scale
         sizes = [
             np.abs(each.directions).T @ np.abs(self.free) + np.abs(each.drift) for each in level.contacts
         ]
@@ -173,7 +173,7 @@ class _Search:
         return pushes, rows, drifts, owners
 
     def _widest(self, modes: tuple[Mode, ...], forces: Floats, kernel: Floats) -> Floats:
-        """Of all forces with the same motion, those farthest inside their cones: a linear program."""
+        """Of all forces with the same motion, those of largest margin in their cones: a linear program."""
         bounds = self._cone_rows(modes)
         # maximise m with B (λ + N z) ≥ m
         size = kernel.shape[1]
@@ -184,7 +184,7 @@ class _Search:
         )
         if answer.x is None:
             return forces
-        # the program is solved to 1e-7 or so; its active bounds give the corner itself
+        # the program is solved to about 1e-7; its active bounds give the vertex exactly
         active = np.abs(bounds @ forces - upper @ answer.x) <= _ACTIVE * self.force_scale
         corner = np.linalg.lstsq(upper[active], (bounds @ forces)[active], rcond=_SINGULAR)[0]
         return np.asarray(forces + kernel @ (corner if active.sum() > size else answer.x)[:size])

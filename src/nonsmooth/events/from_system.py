@@ -102,7 +102,7 @@ class FreeBodies:
         if array.shape[-1:] != (width * len(moving),):
             raise ProblemError(
                 f"the state has shape {array.shape} and {len(moving)} moving bodies have "
-                f"{width * len(moving)} numbers: give q for places and u for velocities"
+                f"{width * len(moving)} numbers: give q for positions and u for velocities"
             )
         return array[..., width * row : width * (row + 1)]
 
@@ -111,8 +111,8 @@ def generalised(system: System, pairs: Sequence[tuple[int | str, int | str]] | N
     """Return the free bodies of a system, its forces and contacts, in coordinates for `simulate_events`.
 
     Spheres touch half-spaces and spheres; boxes, convex hulls (with their corners) and capsules (with their
-    two ends) touch half-spaces. Friction and restitution are those of the materials. Fixed bodies go on with
-    the velocities that they have. The system is copied: what is changed in it later does not count.
+    two ends) touch half-spaces. Friction and restitution are those of the materials. Fixed bodies keep
+    their velocities. The system is copied: later changes to it have no effect.
 
     Contacts are named after their bodies, "ball on floor", "cube corner 5 on floor" (corners are numbered
     from 0, with the signs of x, y and z as the bits 0, 1 and 2), "rod end 0 on floor" (at negative z) and
@@ -120,13 +120,13 @@ def generalised(system: System, pairs: Sequence[tuple[int | str, int | str]] | N
 
     Args:
         system: free bodies, without joints.
-        pairs: bodies that may touch, by index or name; all pairs but those that the system ignores if not
-            given.
+        pairs: bodies that may touch, by index or name; by default all pairs except those that the system
+            ignores.
     """
     if len(system.joints):
         raise ProblemError(
-            f"the system has joints ({len(system.joints)}), and only free bodies are taken: write the "
-            "mechanism as a GeneralisedSystem in coordinates of its own, or as a Pinocchio model for "
+            f"the system has joints ({len(system.joints)}), and only free bodies are supported: write the "
+            "mechanism as a GeneralisedSystem in its own coordinates, or as a Pinocchio model for "
             "adapters.pinocchio.generalised_system, or run it by time stepping with simulate"
         )
     if bool(np.all(system.fixed)):
@@ -201,7 +201,7 @@ class _Ball(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A contact to be: a ball on a plane or on a ball."""
+    """A contact to be built: a ball on a plane or on a ball."""
 
     name: str
     ball: _Ball
@@ -262,11 +262,11 @@ def _checked_pair(system: System, of_body: list[Any], pair: Any) -> tuple[int, i
         raise ProblemError(f"{system.label(a)} is paired with itself: give two bodies")
     if system.fixed[a] and system.fixed[b]:
         raise ProblemError(
-            f"{system.label(a)} and {system.label(b)} are fixed and never push each other: leave them out"
+            f"{system.label(a)} and {system.label(b)} are fixed and never push each other: remove this pair"
         )
     for body in (a, b):
         if len(of_body[body]) == 0:
-            raise ProblemError(f"{system.label(body)} has no shape and touches nothing: leave the pair out")
+            raise ProblemError(f"{system.label(body)} has no shape and touches nothing: remove this pair")
     return a, b
 
 
@@ -274,7 +274,7 @@ def _between(system: System, first: int, second: int) -> Iterator[_Found]:
     """The contacts of two shapes, rows of the shape table."""
     table = system.shapes
     if system.fixed[table.body[second]]:
-        first, second = second, first  # what moves is on what is fixed, such as every half-space
+        first, second = second, first  # the moving shape is on the fixed one, such as every half-space
     kinds = int(table.kind[first]), int(table.kind[second])
     if kinds[0] == HALF_SPACE and kinds[1] in (SPHERE, BOX, CAPSULE, CONVEX_HULL):
         turn = quaternions.matrix(table.rotation[first])
@@ -293,7 +293,7 @@ def _between(system: System, first: int, second: int) -> Iterator[_Found]:
 
 
 def _balls(system: System, shape: int) -> Iterator[_Ball]:
-    """What of a shape can touch a plane: itself if it is a sphere, its ends, or its corners."""
+    """The balls of a shape that can touch a plane: the sphere itself, ends, or corners."""
     table = system.shapes
     kind, size, name = int(table.kind[shape]), table.size[shape], _shape_name(system, shape)
     if kind == SPHERE:
@@ -314,7 +314,7 @@ def _balls(system: System, shape: int) -> Iterator[_Ball]:
 
 
 def _shape_name(system: System, shape: int) -> str:
-    """What a contact calls the body of a shape, with the shape's number where it has several."""
+    """The name of a shape's body for contacts, with the shape's number if it has several."""
     table = system.shapes
     body = int(table.body[shape])
     own = np.flatnonzero(table.body == body)
@@ -359,7 +359,7 @@ def _on_balls(system: System, found: list[_Found]) -> OnBalls:
 
 
 class _Group:
-    """Contacts of one kind: all are computed at once, since all are asked at the same place one by one."""
+    """Contacts of one kind, computed at once, since all are evaluated at the same state one by one."""
 
     def __init__(self, contacts: Contacts, states: BodyStates) -> None:
         self._contacts, self._states = contacts, states
@@ -395,7 +395,7 @@ class _Group:
         return self._contacts.rows(places, now, self._states.moving)
 
     def _all_surfaces(self, q: Floats, t: float) -> Floats:
-        """What the fixed bodies' own motion adds to (γ_N, γ_T) (c, 3), in m/s."""
+        """Contribution (c, 3) of the fixed bodies' own motion to (γ_N, γ_T), in m/s."""
         places, now = self._at(q, t)
         velocity = self._contacts.velocity(self._states.motions(self._still, places), now)
         return np.asarray(np.einsum("cej,cj->ce", now.axes, velocity))

@@ -3,7 +3,7 @@
 Newton:  γ_N⁺ + e γ_N⁻ ≥ 0 ⟂ Λ_N ≥ 0, friction by Coulomb's law on γ_T⁺ + e_T γ_T⁻: one contact problem.
 Poisson: compression, Newton's law with e = 0, gives Λ_C; then in expansion Λ_N ≥ e Λ_C,N ⟂ γ_N⁺ ≥ 0, with
 friction up to μ Λ_N. That is one contact problem as well: the part e Λ_C,N of the normal impulse is given,
-and its friction belongs to a contact whose normal row presses on a coordinate of its own with that momentum.
+and its friction belongs to a contact whose normal row acts on a separate coordinate with that momentum.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.solve import solve
 
 TOLERANCE = 1e-12
-"""Wanted relative residual of an impact's problem."""
+"""Required relative residual of an impact's problem."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Impact:
 class Collision:
     """The closed contacts of a state, before an impact.
 
-    `pushed` is what the velocity would be without impulses, in time stepping; that of the state itself if not
-    given. `sticking` are the positions of contacts whose friction is that of sticking.
+    `pushed` is the velocity without impulses in time stepping; by default that of the state. `sticking` has
+    the indices of contacts that use the sticking coefficient of friction.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Collision:
         self.before = [at.velocity(state.u) for at in self.places]
 
     def resolve(self, law: str) -> Impact:
-        """Return what follows by "newton" or "poisson"."""
+        """Return the outcome by "newton" or "poisson"."""
         return self._poisson() if law == "poisson" else self._newton()
 
     def _newton(self, plastic: bool = False) -> Impact:
@@ -89,7 +89,7 @@ class Collision:
         ]
         back = [k for k, share in enumerate(given) if share > 0.0]
         size, count = len(self.state.u), len(self.places)
-        # each coordinate of its own weighs what the contact feels, so that the problem is well scaled
+        # each separate coordinate has the mass that the contact feels, so that the problem is well scaled
         own = [1.0 / float(at.normal @ np.linalg.solve(self.mass, at.normal)) for at in self.places]
         mass = block_diag(self.mass, np.diag([own[k] for k in back]))
         chosen = [*range(count), *back]
@@ -103,7 +103,7 @@ class Collision:
                 push[size + position - count, 0] = 1.0
             pushes.append(push)
             bias.append(surface)
-        # the given impulse acts on the bodies, and presses on the coordinate that its friction belongs to
+        # the given impulse acts on the bodies, and on the coordinate that its friction belongs to
         momentum = self.mass @ compressed.velocity
         for k in back:
             momentum = momentum + given[k] * self.places[k].normal
@@ -116,9 +116,9 @@ class Collision:
         return self._outcome(velocity[:size], total, max(compressed.residual, residual))
 
     def hold(self) -> Impact:
-        """Bring all approach and leaving to rest at once: what an accumulation of impacts ends with.
+        """Stop all approach and separation at once: the end of an accumulation of impacts.
 
-        Sliding no faster than that comes to rest as well.
+        Sliding that is no faster stops as well.
         """
         fastest = max(abs(float(before[0])) for before in self.before)
         widths = []
@@ -135,10 +135,10 @@ class Collision:
         return self._outcome(self.state.u + mobile @ impulse, impulses, 0.0)
 
     def without_approach(self, paradoxical: Sequence[int]) -> Impact | None:
-        """An impact though nothing approaches: what is left where accelerations have no solution.
+        """An impact without approach: a last resort where accelerations have no solution.
 
-        Of all impulses that obey the laws of impact, those other than zero at a paradoxical contact (given by
-        position in the collision); friction in space is taken along the sliding. None where there are none.
+        Of all impulses that obey the laws of impact, one that is not zero at a paradoxical contact (given by
+        index in the collision); spatial friction is taken along the sliding. None if there is none.
         """
         contacts = []
         for at, before in zip(self.places, self.before, strict=True):
@@ -186,7 +186,7 @@ class Collision:
         momentum: Floats,
         chosen: Sequence[int] | None = None,
     ) -> tuple[Floats, list[Floats], float]:
-        """Velocity, impulses and residual for the contacts at the positions `chosen` (one may come twice)."""
+        """Velocity, impulses and residual for the contacts at the indices `chosen` (one may occur twice)."""
         every = list(range(len(self.places)) if chosen is None else chosen)
         widths = [self.widths[k] for k in every]
         rows = np.hstack([push[:, :width] for push, width in zip(pushes, widths, strict=True)])

@@ -1,4 +1,4 @@
-"""Where in a step of smooth motion a watched number first becomes negative."""
+"""Location of the first time in a smooth step at which a monitored number becomes negative."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth.events.smooth import SmoothMotion
 
 _FEWEST = 4
-"""Intervals of a step, at least, at whose ends all numbers are looked at."""
+"""Smallest number of intervals of a step at whose ends all numbers are evaluated."""
 _FINEST = 4.0 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """The first time at which something is watched becomes negative, and all that do so by then."""
+    """The first time at which a monitored number becomes negative, and all that are negative by then."""
 
     time: float
     labels: tuple[tuple[str, int], ...]
@@ -31,7 +31,7 @@ def first_crossing(
 ) -> Crossing | None:
     """Return the first crossing of a step; `dense` gives the vector of the state at any of its times.
 
-    All numbers are looked at after every `longest` seconds at least, and four times in a step.
+    All numbers are evaluated at least every `longest` seconds, and four times in a step.
     """
     times = np.linspace(begin, end, max(_FEWEST, math.ceil((end - begin) / longest)) + 1)
     limits = motion.thresholds()
@@ -71,7 +71,7 @@ def _root(value: Callable[[float], float], left: float, right: float) -> float:
 def _after_leaving(
     motion: SmoothMotion, dense: Callable[[float], Floats], index: int, left: float, right: float
 ) -> float:
-    """Where a contact leaves and comes back between two looks: the time of the greatest gap, else `left`."""
+    """The time of the greatest gap of a contact that opens and closes between two samples, else `left`."""
 
     def speed(t: float) -> float:
         return motion.opening_speed(index, t, dense(t))
@@ -84,7 +84,7 @@ def _after_leaving(
 def _lowest(
     motion: SmoothMotion, dense: Callable[[float], Floats], index: int, left: float, right: float
 ) -> float | None:
-    """The time of the least gap where a contact comes near and leaves again between two looks."""
+    """The time of the least gap of a contact that closes and opens between two samples."""
 
     def speed(t: float) -> float:
         return motion.opening_speed(index, t, dense(t))

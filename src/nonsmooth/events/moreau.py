@@ -1,6 +1,6 @@
-"""Moreau's time stepping on the same systems: steps of one length, impacts and friction as impulses.
+"""Moreau's time stepping on the same systems: constant steps, impacts and friction as impulses.
 
-Gaps are looked at in the middle of a step. Of those that are closed there, one contact problem holds:
+Gaps are evaluated in the middle of a step. Those that are closed there form one contact problem with
 Newton's law of impact on velocity level. First order in the step; no event is located.
 """
 
@@ -30,7 +30,7 @@ class SteppedRun:
     residual: float
 
     def at(self, t: float) -> tuple[Floats, Floats]:
-        """q and u at a time (s), straight between steps."""
+        """q and u at a time (s), by linear interpolation."""
         q = np.array([np.interp(t, self.time, column) for column in self.q.T])
         u = np.array([np.interp(t, self.time, column) for column in self.u.T])
         return q, u
@@ -45,11 +45,11 @@ def simulate_steps(
 
     Args:
         system: the same as for `simulate_events`.
-        q: coordinates at the start.
-        u: velocities at the start.
+        q: initial coordinates.
+        u: initial velocities.
         duration: in s; the number of steps is rounded.
         step: h in s.
-        time: of the start, in s.
+        time: initial time in s.
     """
     if not (math.isfinite(step) and 0.0 < step <= duration):
         raise OptionError(
@@ -78,7 +78,7 @@ def simulate_steps(
 
 
 def _impulses(system: GeneralisedSystem, state: State, closed: list[int], pushed: Floats) -> Impact:
-    """Newton's law for the closed contacts, with the friction of sticking at those that stick and hold."""
+    """Newton's law for the closed contacts, with the sticking coefficient of friction where they stick."""
     sticking = []
     for k, i in enumerate(closed):
         contact = system.contacts[i]

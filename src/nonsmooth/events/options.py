@@ -31,10 +31,10 @@ class EventOverrides(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class EventOptions:
-    """How events are found and what counts as one."""
+    """Options of event location, and thresholds for events."""
 
     impact: str = "newton"
-    """Law of impact: "newton", γ_N⁺ = −e γ_N⁻, or "poisson", which gives back the part e of the impulse."""
+    """Law of impact: "newton", γ_N⁺ = −e γ_N⁻, or "poisson", which returns e times the impulse."""
     relative: float = 1e-12
     """Relative tolerance of smooth motion."""
     absolute: float = 1e-12
@@ -42,22 +42,22 @@ class EventOptions:
     max_step: float = math.inf
     """Longest step of smooth motion in s."""
     looks: int = 200
-    """How often at least gaps, forces and sliding speeds are looked at over the duration; raise it where
-    something may come and go again between two looks."""
+    """Smallest number of samples of gaps, forces and sliding speeds over the duration; raise it if something
+    may appear and vanish between two samples."""
     gap_tolerance: float = GAP_TOLERANCE
-    """m up to which a contact counts as closed; more overlap than this at the start is an error."""
+    """Gap in m up to which a contact counts as closed; a larger overlap at the start is an error."""
     velocity_tolerance: float = VELOCITY_TOLERANCE
-    """m/s up to which a contact counts as neither opening nor sliding."""
+    """Speed in m/s up to which a contact counts as neither opening nor sliding."""
     accumulation_gap: float = 1e-11
-    """Height in m of a bounce below which a shrinking sequence of impacts is passed as one."""
+    """Bounce height in m below which a shrinking sequence of impacts is passed as one."""
     check_gaps: bool = True
-    """Whether directions are compared with differences of gaps at the start; False where a gap has a kink."""
+    """Whether directions are compared with differences of gaps at the start; False if a gap has a kink."""
     max_events: int = 10_000
     """Events after which a simulation stops."""
     max_events_at_once: int = 100
     """Events without time passing after which a simulation stops."""
     look_ahead: float = 1e-6
-    """s after an event at which forces on their limit are judged, where they are on one side of it."""
+    """Time in s after an event at which forces on their limit are evaluated, on one side of the limit."""
 
     def __post_init__(self) -> None:
         owner = "EventOptions"

@@ -1,4 +1,4 @@
-"""Put closed contacts back where their modes hold them: what smooth motion drifts, rounding by rounding."""
+"""Projection of closed contacts onto the constraints of their modes, against drift of smooth motion."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
 
 _ROUNDS = 3
 _SMALL = 1e-15
-"""m and m/s that are left alone."""
+"""Error in m and m/s that is not corrected."""
 
 
 def project(system: GeneralisedSystem, state: State, closed: Closed) -> State:
     """Return the state with g = 0 and γ_N = 0 at closed contacts, γ_T = 0 where they stick.
 
-    The shortest way in the metric of the masses. Energies that were counted stay as they are.
+    The shortest way in the metric of the masses. Energies of the state are unchanged.
     """
     if not closed:
         return state
@@ -43,6 +43,6 @@ def project(system: GeneralisedSystem, state: State, closed: Closed) -> State:
 
 
 def _shortest(mass: Floats, directions: Floats, wanted: Floats) -> Floats:
-    """The smallest change in the masses' metric whose components along the directions are as wanted."""
+    """The smallest change in the metric of the masses with the required components along the directions."""
     mobile = np.linalg.solve(mass, directions)
     return np.asarray(mobile @ np.linalg.lstsq(directions.T @ mobile, wanted, rcond=1e-11)[0])

@@ -18,7 +18,7 @@ from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
 
 
 class EventKind(StrEnum):
-    """What happens at an event."""
+    """Kinds of events."""
 
     IMPACT = "impact"
     CLOSING = "closing"
@@ -44,7 +44,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Piece:
-    """One step of smooth motion, with what gives the state's vector anywhere in it."""
+    """One step of smooth motion, with an interpolant of the state's vector."""
 
     begin: float
     end: float
@@ -54,7 +54,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Samples:
-    """The motion at given times; at an event, what follows it."""
+    """The motion at given times; at an event, the values after it."""
 
     time: Floats
     q: Floats
@@ -75,9 +75,9 @@ class Energies:
     kinetic: Floats
     potential: Floats
     dissipated: Floats
-    """By friction and impacts, since the start."""
+    """Dissipated by friction and impacts since the start."""
     work: Floats
-    """By moving surfaces and by what `power` says, since the start."""
+    """Work of moving surfaces and of `power` since the start."""
 
     @property
     def balance(self) -> Floats:
@@ -87,21 +87,21 @@ class Energies:
 
 @dataclass(frozen=True)
 class EventCertificate:
-    """How exact a simulation was."""
+    """Accuracy of a simulation."""
 
     energy_error: float
-    """Largest change of kinetic + potential + dissipated − work, in J; NaN where no potential was given."""
+    """Largest change of kinetic + potential + dissipated − work, in J; NaN without a potential."""
     energy_scale: float
     """Largest kinetic energy, in J."""
     penetration: float
     """Largest overlap of any contact, in m."""
     drift: float
-    """Largest velocity at a contact that its mode forbids, in m/s, before it was put right."""
+    """Largest velocity at a contact that its mode forbids, in m/s, before correction."""
     residual: float
     """Largest relative residual of the inclusions of impacts and accelerations."""
 
     def holds(self, tolerance: float) -> bool:
-        """Tell whether the inclusions were solved to a relative `tolerance`."""
+        """Whether the inclusions were solved to a relative `tolerance`."""
         return self.residual <= tolerance
 
     def __str__(self) -> str:
@@ -120,7 +120,7 @@ class EventRun:
 
     system: GeneralisedSystem
     status: Status
-    """DONE, or why the simulation ended before its time; `status.sentence` says it in words."""
+    """DONE, or why the simulation ended early; `status.sentence` describes it in words."""
     message: str
     """Where and why it ended; empty if it is done."""
     events: tuple[Event, ...]
@@ -189,10 +189,10 @@ class EventRun:
         return Energies(when, *rows.T)
 
     def _at(self, t: float) -> tuple[Piece | None, Floats]:
-        """The piece that holds a time, and the vector of the state there."""
+        """The piece that contains a time, and the vector of the state there."""
         if not self.start.t <= t <= self.final.t:
             raise OptionError(
-                f"time {t:g} s is outside of the simulation, which goes from {self.start.t:g} s to "
+                f"time {t:g} s is outside of the simulation, which spans {self.start.t:g} s to "
                 f"{self.final.t:g} s"
             )
         ends = self._ends
@@ -211,7 +211,7 @@ class EventRun:
 
 
 class EventError(NonsmoothError):
-    """A simulation could not go on, and was asked to raise; `run` has all that was done."""
+    """Raised on request where a simulation cannot continue; `run` has the results up to then."""
 
     def __init__(self, run: EventRun) -> None:
         super().__init__(f"{run.status} at t = {run.final.t:.9g} s: {run.message}")

@@ -1,6 +1,6 @@
-"""`simulate_events`: smooth motion of high order between events whose times are found to rounding.
+"""`simulate_events`: smooth motion of high order between events that are located to rounding.
 
-The way of one turn: impacts, if anything approaches; then the inclusions on acceleration level say which
+One iteration: impacts, if anything approaches; then the inclusions on acceleration level decide which
 contacts open, stick and slide; then smooth motion in these modes, until a gap closes, a normal force
 vanishes, friction reaches its limit or sliding stops.
 """
@@ -31,15 +31,15 @@ from nonsmooth.iteration.status import Status
 from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
 
 _PARTS = 1000
-"""Parts of the duration that progress counts."""
+"""Number of parts of the duration for progress."""
 _TOUCH = 1e-3
-"""Part of the gap tolerance up to which a contact touches that was not closed before."""
+"""Fraction of the gap tolerance within which a contact that was open counts as touching."""
 _DRIFT = 1e-11
-"""m or m/s by which a closed contact may drift before smooth motion is interrupted to put it right."""
+"""Drift in m or m/s of a closed contact at which smooth motion is interrupted to correct it."""
 _MOST_SHORT = 50
-"""Steps without time passing after which smooth motion counts as stuck."""
+"""Consecutive steps of no duration after which smooth motion counts as stuck."""
 _NO_TIME = 1e-13
-"""s that do not count as time passing, relative to the time itself if that is longer than 1 s."""
+"""Duration in s that counts as zero, relative to the time itself if that is longer than 1 s."""
 
 
 def simulate_events(
@@ -58,17 +58,17 @@ def simulate_events(
 
     Args:
         system: in generalised coordinates, with its gap functions.
-        q: coordinates at the start; no contact may overlap.
-        u: velocities at the start; a contact that is closed and approaches gives an impact at once.
+        q: initial coordinates; no contact may overlap.
+        u: initial velocities; a contact that is closed and approaches causes an impact at once.
         duration: in s.
-        time: of the start, in s.
-        options: how events are found; the fields of `EventOptions` are keywords of this call as well, such as
-            impact="poisson" or relative=1e-10.
+        time: initial time in s.
+        options: options of event location; the fields of `EventOptions` are keywords of this call as well,
+            such as impact="poisson" or relative=1e-10.
         progress: called as progress(done, total, what).
-        throw: raise `EventError`, which has the run, where the simulation cannot go on. The default keeps all
-            that was done and says why it ended in `status` and `message`: where the laws have no solution
-            (Painlevé's paradox), or infinitely many events, is often what one wants to know.
-        **overrides: fields of `EventOptions`, in place of those of `options`.
+        throw: raise `EventError`, which has the run, if the simulation cannot continue. The default returns
+            the results up to then, with the reason in `status` and `message`: that the laws have no solution
+            (Painlevé's paradox), or infinitely many events, is often the result of interest.
+        **overrides: fields of `EventOptions` that replace those of `options`.
     """
     settings = overridden("simulate_events", EventOptions, options, overrides)
     try:
@@ -86,7 +86,7 @@ def simulate_events(
 
 
 class _Stop(Exception):
-    """Ends a simulation that cannot go on."""
+    """Ends a simulation that cannot continue."""
 
     def __init__(self, status: Status, message: str) -> None:
         super().__init__(message)
@@ -111,17 +111,17 @@ class _Simulation:
         gaps = [float(contact.gap(start.q, start.t)) for contact in system.contacts]
         self.touching = {i for i, gap in enumerate(gaps) if gap <= options.gap_tolerance}
         self.stopped: set[int] = set()
-        """Contacts whose sliding has just come to rest."""
+        """Contacts whose sliding has just stopped."""
         self.previous: SmoothMotion | None = None
         self.at_limit = False
-        """True where smooth motion ended because a force reached its limit."""
+        """True if smooth motion ended because a force reached its limit."""
         self.at_once, self.last_time, self.short_steps = 0, -np.inf, 0
         self.penetration = self.drift = self.residual = 0.0
         self.energy_error = 0.0
         self.energy_scale = system.kinetic_energy(start.q, start.u)
         self.total = self._total(start)
 
-    # ---- the loop -----------------------------------------------------------------------------------
+    # ---- main loop ----------------------------------------------------------------------------------
 
     def run(self, throw: bool) -> EventRun:
         status, message = Status.DONE, ""
@@ -151,7 +151,7 @@ class _Simulation:
         )  # fmt: skip
 
     def _guard(self) -> None:
-        """Stop an event storm; count what happens without time passing."""
+        """Count events that occur without time passing, and stop if there are too many."""
         passed = self.state.t - self.last_time > _NO_TIME * max(1.0, abs(self.state.t))
         self.at_once = 0 if passed else self.at_once + 1
         self.last_time = self.state.t
@@ -160,7 +160,7 @@ class _Simulation:
             raise _Stop(
                 Status.EVENT_LIMIT,
                 f"{self.options.max_events_at_once} decisions without time passing {where} "
-                "(check_derivatives tells whether a contact's functions contradict each other)",
+                "(check_derivatives reports whether a contact's functions are inconsistent)",
             )
         if len(self.events) >= self.options.max_events:
             raise _Stop(Status.EVENT_LIMIT, f"max_events = {self.options.max_events} reached {where}")
@@ -218,7 +218,7 @@ class _Simulation:
         self._weigh()
 
     def _pass_chatter(self, contacts: list[int]) -> bool:
-        """Where contacts hit in turn and no time is left for all impacts to come, hold them; True if so."""
+        """Hold contacts that hit in turn with no time left for all further impacts; True if so."""
         near = max(self.options.gap_tolerance, self.rhythm.reach)
         chattering = {i for i in self.rhythm.chatter() if self._place(i).gap <= near}
         if not chattering:
@@ -231,7 +231,7 @@ class _Simulation:
         return True
 
     def _pass_accumulation(self, contacts: list[int]) -> None:
-        """After an impact: where all bounces to come are too low to matter, hold the contacts at once."""
+        """After an impact: if all further bounces are too low to matter, hold the contacts at once."""
         free = np.linalg.solve(
             self.system.mass_matrix(self.state.q),
             self.system.forces(self.state.q, self.state.u, self.state.t),
@@ -255,12 +255,12 @@ class _Simulation:
         self._apply(Collision(self.system, self.state, contacts).hold())
         self._note(EventKind.ACCUMULATION, rising, time=self.state.t + rest)
 
-    # ---- what follows -------------------------------------------------------------------------------
+    # ---- decisions ----------------------------------------------------------------------------------
 
     def _decide(self) -> Closed:
         before = None if self.previous is None else self.previous.closed
         if self.at_limit and self.previous is not None:
-            # a force is on its limit: a moment later it is past it, and the answer is plain
+            # a force is on its limit: a moment later it is past it, and the decision is unambiguous
             state = self._moment_later(self.previous)
             candidates = {
                 i: self.previous.sliding(
@@ -283,13 +283,13 @@ class _Simulation:
         return decision.closed
 
     def _moment_later(self, motion: SmoothMotion) -> State:
-        """The state a moment after an event, had the modes gone on: one step of the midpoint rule."""
+        """The state a moment after an event with the modes unchanged: one step of the midpoint rule."""
         t, vector, step = self.state.t, self.state.vector, self.options.look_ahead
         middle = vector + 0.5 * step * motion.rates(t, vector)
         return State.of(t + step, vector + step * motion.rates(t + 0.5 * step, middle), motion.coordinates)
 
     def _candidates(self) -> Closed:
-        """P_N with the directions of sliding; None in P_T."""
+        """P_N with the sliding directions; None in P_T."""
         found: Closed = {}
         limit = self.options.velocity_tolerance
         for i in sorted(self.touching):
@@ -302,7 +302,7 @@ class _Simulation:
         return found
 
     def _jump(self, contacts: list[int], paradoxical: tuple[int, ...]) -> Closed:
-        """Where accelerations have no solution: an impact without collision, then decide again."""
+        """Without a solution for accelerations: an impact without collision, then decide again."""
         names = ", ".join(repr(self.system.contacts[contacts[k]].name) for k in paradoxical)
         impact = None
         if paradoxical:
@@ -390,7 +390,7 @@ class _Simulation:
     def _finish(
         self, motion: SmoothMotion, before: tuple[float, Floats], found: Crossing, stiff: bool
     ) -> None:
-        """Integrate once more up to the event itself, which is more exact than what was interpolated."""
+        """Integrate again up to the event itself, which is more accurate than interpolation."""
         begin, vector = before
         if found.time > begin:
             solver = self._solver(motion, begin, vector, found.time, stiff)
@@ -407,7 +407,7 @@ class _Simulation:
         self._drifts(motion)
 
     def _drifts(self, motion: SmoothMotion) -> bool:
-        """Measure how far closed contacts have left what their modes prescribe; True if that is too far."""
+        """Measure how far closed contacts have drifted from their modes; True if too far."""
         worst = 0.0
         for i, slip in motion.closed.items():
             at = self._place(i)
@@ -433,4 +433,4 @@ class _Simulation:
     def _weigh(self) -> None:
         self.energy_scale = max(self.energy_scale, self.system.kinetic_energy(self.state.q, self.state.u))
         error = abs(self._total(self.state) - self.total)
-        self.energy_error = float(np.maximum(self.energy_error, error))  # of which NaN is the larger
+        self.energy_error = float(np.maximum(self.energy_error, error))  # propagates NaN

@@ -18,7 +18,7 @@ from nonsmooth.model.generalised import GeneralisedSystem, Kinematics
 from nonsmooth.solvers.solve import solve
 
 Closed = dict[int, Floats | None]
-"""For every closed contact by its index: the unit vector along which it slides, None where it sticks (or has
+"""For every closed contact by its index: the unit vector of its sliding; None where it sticks (or has
 no friction)."""
 
 OPEN, SLIDE, STICK = 0, 1, 2
@@ -27,24 +27,24 @@ _WORDS = {
     "gap": "the gap", "normal": "the normal force", "stick": "the friction", "slip": "the sliding speed",
     "margin": "the margin of the forces", "regular": "the determinant of G",
 }  # fmt: skip
-"""What is watched, in words."""
+"""Monitored quantities in words."""
 _SINGULAR = 1e-11
 _FROZEN = 1e-7
-"""m/s below which sliding in space keeps its direction: it would turn faster than it can be integrated."""
+"""Speed in m/s below which sliding in space keeps its direction, which would turn too fast to integrate."""
 _POSITION_STEP, _VELOCITY_STEP = 1e-7, 1e-10
-"""Differences for slopes, in m (rad) and m/s (rad/s): far less than the slowest sliding speed."""
+"""Finite differences in m (rad) and m/s (rad/s): far less than the slowest sliding speed."""
 _SLOW = 1e-3
-"""m/s below which sliding in space is integrated by an implicit method."""
+"""Speed in m/s below which sliding in space is integrated by an implicit method."""
 _SAME = 1e-7
-"""Part by which accelerations may differ that are the same but for the solver's tolerance."""
+"""Relative difference of accelerations that agree up to the solver's tolerance."""
 
 
 class NotFinite(ArithmeticError):
-    """A gap, force or speed that is watched is not a number."""
+    """A monitored gap, force or speed is not a number."""
 
 
 class State:
-    """t, q, u, and the energies that contacts have taken and moving surfaces have given, both in J."""
+    """t, q, u, the energy dissipated in contacts, and the work of moving surfaces, both in J."""
 
     def __init__(self, t: float, q: Floats, u: Floats, dissipated: float = 0.0, work: float = 0.0) -> None:
         self.t, self.q, self.u = t, q, u
@@ -58,12 +58,12 @@ class State:
 
     @property
     def vector(self) -> Floats:
-        """(q, u, dissipated, work), what the integrator of smooth motion carries."""
+        """(q, u, dissipated, work), the integrator's vector of smooth motion."""
         return np.concatenate([self.q, self.u, [self.dissipated, self.work]])
 
     @classmethod
     def of(cls, t: float, vector: Floats, coordinates: int) -> State:
-        """From what the integrator carries."""
+        """From the integrator's vector."""
         return cls(
             t,
             vector[:coordinates].copy(),
@@ -125,7 +125,7 @@ class SmoothMotion:
         return slip if size == 0.0 else np.asarray(np.copysign(1.0, velocity @ slip) * velocity / size)
 
     def is_over(self, state: State) -> bool:
-        """True where sliding in space has got so fast that its direction can no longer be held."""
+        """True if sliding in space has become so fast that its direction can no longer be held."""
         return any(
             slip is not None and len(slip) == 2 and self._slip_speed(index, state) > 2.0 * _FROZEN
             for index, slip in self.closed.items()
@@ -156,11 +156,11 @@ class SmoothMotion:
         return np.concatenate([self.system.rates(q, u), acceleration, [lost, work]])
 
     def slopes(self, t: float, vector: Floats) -> Floats:
-        """Derivative of `rates` by the vector, by differences; energies change nothing."""
+        """Jacobian of `rates` by finite differences; energies have no influence."""
         size = len(vector)
         here, found = self.rates(t, vector), np.zeros((size, size))
         for k in range(size - 2):
-            # sliding turns on the scale of its speed, and positions matter on that of the mechanism
+            # the scale of sliding is its speed, and that of positions is the mechanism's
             step = _POSITION_STEP if k < self.coordinates else _VELOCITY_STEP
             beside = vector.copy()
             beside[k] += step
@@ -168,7 +168,7 @@ class SmoothMotion:
         return found
 
     def is_stiff(self, state: State) -> bool:
-        """True where a contact hardly slides in space: its direction turns the faster, as 1/|γ_T|."""
+        """True if a contact slides slowly in space: its direction then turns fast, as 1/|γ_T|."""
         return any(
             slip is not None and len(slip) == 2 and self._slip_speed(index, state) < _SLOW
             for index, slip in self.closed.items()
@@ -189,11 +189,11 @@ class SmoothMotion:
             at += contact.rows
         return found
 
-    # ---- what ends it -----------------------------------------------------------------------------
+    # ---- end of a mode ----------------------------------------------------------------------------
 
     @cached_property
     def watched(self) -> list[tuple[str, int]]:
-        """What is watched, and of which contact: each is a number that must not become negative."""
+        """Monitored quantities and their contacts: each is a number that must not become negative."""
         labels = [("gap", i) for i in range(len(self.system.contacts)) if i not in self.closed]
         if self._redundant:
             labels.append(("margin", -1))
@@ -209,7 +209,7 @@ class SmoothMotion:
         return labels
 
     def watch(self, t: float, vector: Floats) -> Floats:
-        """The watched numbers: gaps in m, forces as parts of those at the start, sliding speeds in m/s."""
+        """The monitored numbers: gaps in m, forces relative to those at the start, sliding speeds in m/s."""
         q, u = vector[: self.coordinates], vector[self.coordinates : -2]
         values: dict[tuple[str, int], float] = {}
         if self.closed:
@@ -243,22 +243,22 @@ class SmoothMotion:
         return float(Kinematics(self.system, self.system.contacts[index], q, t).velocity(u)[0])
 
     def thresholds(self) -> Floats:
-        """How far below zero each watched number must be before that is an event."""
+        """How far below zero each monitored number must be to count as an event."""
         size = {"gap": 1e-3 * self.options.gap_tolerance, "slip": 1e-3 * self.options.velocity_tolerance}
         return np.array([size.get(label, 1e-10) for label, _ in self.watched])
 
     @staticmethod
     def _determinant(level: AccelerationLevel) -> float:
-        """det G, scaled by what the same rows without sliding have on the diagonal; 1 without contacts."""
+        """det G, scaled by the diagonal of the same rows without sliding; 1 without contacts."""
         if not len(level.drift):
             return 1.0
         mobility = np.einsum("ij,ij->j", level.directions, np.linalg.solve(level.mass, level.directions))
         return float(np.linalg.det(level.matrix / np.sqrt(np.outer(mobility, mobility))))
 
     def _margin(self, level: AccelerationLevel) -> float:
-        """Where statics does not determine the forces: how far inside their cones they can be.
+        """If statics does not determine the forces: the largest possible margin inside their cones.
 
-        With friction in space, ±1: whether the inclusions have the same acceleration.
+        With spatial friction, ±1: whether the inclusions have the same acceleration.
         """
         if can_enumerate(level):
             modes = tuple(Mode.STICK if each.has_friction_rows else Mode.SLIDE for each in level.contacts)

@@ -1,4 +1,4 @@
-"""Whether an event-driven simulation can begin where it is asked to."""
+"""Checks of the initial state of an event-driven simulation."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from nonsmooth.model.generalised import GapContact, GeneralisedSystem, Kinematic
 _SYMMETRY = 1e-9
 """Largest asymmetry of a mass matrix, relative to its largest entry."""
 _DERIVATIVE = 1e-4
-"""Largest difference of a contact's direction from that of its gap, relative, that is not a mistake."""
+"""Largest relative difference of a contact's direction from the gradient of its gap that is accepted."""
 
 
 def check_start(system: GeneralisedSystem, state: State, options: EventOptions) -> None:
-    """Raise `ProblemError` where numbers are missing, too many or not finite, or where a contact overlaps."""
+    """Raise `ProblemError` if numbers are missing, too many or not finite, or if a contact overlaps."""
     if not isinstance(system, GeneralisedSystem):
         raise ProblemError(
             f"system is a {type(system).__name__}: give a GeneralisedSystem; that of the free bodies of an "
@@ -34,7 +34,7 @@ def check_start(system: GeneralisedSystem, state: State, options: EventOptions) 
     force = system.forces(state.q, state.u, state.t)
     if force.shape != state.u.shape:
         raise ProblemError(
-            f"force returns shape {force.shape} and u has {len(state.u)} numbers: h has as many"
+            f"force returns shape {force.shape} and u has {len(state.u)} numbers: give as many"
         )
     potential = system.potential_energy(state.q)
     for name, value in (("force", force), ("potential", np.array([potential]))):

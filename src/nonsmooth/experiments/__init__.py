@@ -1,4 +1,4 @@
-"""The papers' experiments, one file each: they run, write data, draw the figures, compare with the paper."""
+"""The papers' experiments, one file each: they run, write data, draw figures and compare with the paper."""
 
 from __future__ import annotations
 

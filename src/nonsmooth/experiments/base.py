@@ -1,4 +1,4 @@
-"""What an experiment is: a setup, what is measured with it, and the figures, data and table it gives."""
+"""The base class of experiments: a setup, measurements, and the resulting figures, data and table."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ class Table(NamedTuple):
 
 
 Figures = Mapping[str, "Figure | Pixels"]
-"""Figures, or pixels (height, width, 3), by the names of their PNG files without ending."""
+"""Figures, or pixels (height, width, 3), by the names of their PNG files without the suffix."""
 Data = Mapping[str, Any]
-"""By the name of the file: a `Table` for .csv, what JSON can hold for .json, else text."""
+"""By file name: a `Table` for .csv, JSON-serialisable data for .json, otherwise text."""
 Rows = Iterable[Comparison]
 
 
 class Work(Pieces):
-    """The work of one run: counts its pieces for the progress bar, and keeps what is done."""
+    """The work of one run: counts its pieces for the progress bar, and stores results."""
 
     def __init__(self, progress: Progress, store: Store) -> None:
         super().__init__(progress, 0)
         self.store = store
 
     def expect(self, pieces: int) -> None:
-        """Tell how many pieces `measure` will begin, before the first of them."""
-        self.total = pieces + 1  # data and figures are one more
+        """Announce the number of pieces of `measure`, before the first of them."""
+        self.total = pieces + 1  # data and figures count as one more
 
     def each(self, pieces: int, what: str) -> Progress:
         """Report work of many steps in some pieces."""
@@ -60,7 +60,7 @@ class Work(Pieces):
 
 
 class Experiment(ABC, Generic[SetupT, FoundT]):
-    """An experiment of a paper, or one of ours, that can be run by its name."""
+    """An experiment, from a paper or our own, that can be run by name."""
 
     name: str
     """The name in the registry and on the command line."""
@@ -69,44 +69,44 @@ class Experiment(ABC, Generic[SetupT, FoundT]):
     paper: str
     """Which paper and which of its figures."""
     seconds: tuple[float, float] = (15.0, 60.0)
-    """About how long the quick and the full form take on one core: for the bar, where only ratios matter."""
+    """Approximate times of the quick and the full form in s on one core; only their ratio matters."""
     belongs_to: str = ""
-    """Name of the paper in the report on whose subject it is, if it stands beside none of its figures."""
+    """Name of the paper in whose section of the report it is listed, if it belongs to none of its figures."""
     QUICK: SetupT
     FULL: SetupT
     forgets: bool = True
-    """Whether work that was kept is of no use any more when the experiment is through."""
+    """Whether stored work is deleted when the experiment is complete."""
 
     def setup(self, quick: bool) -> SetupT:
-        """How much is computed; what is compared with the paper stays the same kind in the quick form."""
+        """The size of the computation; the quick form makes the same kinds of comparison."""
         return self.QUICK if quick else self.FULL
 
     @abstractmethod
     def measure(self, setup: SetupT, work: Work) -> FoundT:
-        """Compute all that the rest needs. Call `work.expect` first, then `work.begin` for every piece."""
+        """Compute all results. Call `work.expect` first, then `work.begin` for every piece."""
 
     def figures(self, found: FoundT) -> Figures:
         """Draw."""
         return {}
 
     def data(self, found: FoundT) -> Data:
-        """The numbers behind the figures."""
+        """The data behind the figures."""
         return {}
 
     @abstractmethod
     def compare(self, found: FoundT) -> Rows:
-        """Set the paper's values, closed forms and references beside ours."""
+        """Compare with the paper's values, closed forms and references."""
 
     def failures(self, found: FoundT) -> Iterable[str]:
-        """What had to hold and does not, a sentence each."""
+        """Violated requirements, one sentence each."""
         return ()
 
     def run(self, folder: Path, quick: bool, progress: Progress) -> Summary:
-        """Run it: figures, data and summary go into the folder; what was kept there is not done again."""
+        """Run it and write figures, data and summary to the folder; stored work is reused."""
         return self.run_setup(folder, self.setup(quick), progress)
 
     def run_setup(self, folder: Path, setup: SetupT, progress: Progress) -> Summary:
-        """Run it with a setup of your own."""
+        """Run it with a custom setup."""
         work = Work(progress, Store(prepare_folder(folder)))
         found = self.measure(setup, work)
         work.begin("data and figures")

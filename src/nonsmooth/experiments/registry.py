@@ -1,4 +1,4 @@
-"""Every experiment by its name on the command line, and where it is: a new one needs a line here."""
+"""Registry of experiments by their command-line names; every new one needs a line here."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _PLACES = {
 
 
 class Experiments(MutableMapping[str, AnyExperiment]):
-    """Experiments by their names; each is imported when it is first asked for."""
+    """Experiments by name; each is imported on first access."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
         self._found: dict[str, AnyExperiment | str] = dict(places)
@@ -73,7 +73,7 @@ class Experiments(MutableMapping[str, AnyExperiment]):
         return len(self._found)
 
     def by_name(self, name: str) -> AnyExperiment:
-        """Return the experiment of this name; an error that names the nearest one if there is none."""
+        """Return the experiment of this name, or raise an error that suggests the nearest name."""
         if name not in self._found:
             raise OptionError(f"there is no experiment {name!r}: {advice(name, list(self))}")
         return self[name]

@@ -1,4 +1,4 @@
-"""The table that an experiment hands back: quantities by their names, the paper's values beside ours."""
+"""The summary of an experiment: quantities by name, the paper's values beside ours."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from nonsmooth.experiments.shared.output import write_json, write_text
 
 
 class Quantity(str):
-    """The name of a quantity, where braces stand for what differs from row to row.
+    """The name of a quantity, with braces for the parts that differ from row to row.
 
-    An experiment keeps its quantities as constants and fills them in; the catalogue of papers names rows by
-    the same constants: `RATE = Quantity("rate of {}")`, `RATE("slow")`, `RATE.finds("rate of slow")`.
+    Experiments define their quantities as constants and fill them in; the catalogue of papers refers to rows
+    by the same constants: `RATE = Quantity("rate of {}")`, `RATE("slow")`, `RATE.finds("rate of slow")`.
     """
 
     def __call__(self, *values: object, **named: object) -> str:
@@ -26,13 +26,13 @@ class Quantity(str):
         return self.format(*values, **named)
 
     def __str__(self) -> str:
-        """For readers: what differs from row to row is left out."""
+        """For readers, without the parts that differ from row to row."""
         return "".join(
             literal + ("" if field is None else "…") for literal, field, *_ in Formatter().parse(self)
         )
 
     def of(self, **named: object) -> Quantity:
-        """The rows with these values in place of some named braces."""
+        """The rows with some of the named braces filled in."""
         parts = []
         for literal, field, form, _ in Formatter().parse(self):
             filled = format(named[field], form or "") if field in named else _braces(field, form)
@@ -40,7 +40,7 @@ class Quantity(str):
         return Quantity("".join(parts))
 
     def finds(self, name: str) -> bool:
-        """True for the name of a row that belongs to this quantity."""
+        """Whether the name of a row belongs to this quantity."""
         return self._pattern.fullmatch(name) is not None
 
     @cached_property
@@ -57,21 +57,21 @@ def _braces(field: str | None, form: str | None) -> str:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One row of a summary: a quantity as the paper prints it and as we find it."""
+    """One row of a summary: a quantity in the paper and in our results."""
 
     quantity: str
     paper: float | None
-    """The paper's value; None where the paper prints none."""
+    """The paper's value; None if the paper prints none."""
     ours: float
     """Our value; NaN where it was not found."""
     unit: str
     """Unit of both values; empty for plain numbers."""
     error_or_note: str = ""
-    """How far the two are apart, or what ours was checked against and what there is to know."""
+    """Difference of the two, reference of ours, or other notes."""
     reference: float | None = None
-    """A value that ours should have and that the paper does not print: by hand or by other means."""
+    """A reference value that the paper does not print: derived by hand or by other means."""
     uncertainty: float | None = None
-    """Half the width of the 95 % interval of ours where it was fitted to scattered values, in its unit."""
+    """Half-width of the 95 % interval of ours if it was fitted to scattered values, in its unit."""
 
 
 def paper_row(quantity: str, paper: float, ours: float, unit: str, note: str = "") -> Comparison:
@@ -80,7 +80,7 @@ def paper_row(quantity: str, paper: float, ours: float, unit: str, note: str = "
 
 
 def exact_row(quantity: str, value: float, ours: float, unit: str, note: str = "") -> Comparison:
-    """Compare with a value that was worked out by hand and that the paper does not print."""
+    """Compare with a closed-form value that the paper does not print."""
     error = f"closed form {value:.6g}, error {abs(ours - value):.2g}"
     return Comparison(quantity, None, ours, unit, _joined(error, note), value)
 
@@ -88,21 +88,21 @@ def exact_row(quantity: str, value: float, ours: float, unit: str, note: str = "
 def reference_row(
     quantity: str, value: float, ours: float, unit: str, source: str, note: str = ""
 ) -> Comparison:
-    """Compare with a value that was computed independently of this package; `source` says how."""
+    """Compare with a value that was computed independently of this package; `source` names the method."""
     error = f"{source} {value:.9g}, error {abs(ours - value):.2g}"
     return Comparison(quantity, None, ours, unit, _joined(error, note), value)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What an experiment found, and the files that it wrote, all in one folder."""
+    """The results of an experiment, and the files that it wrote, all in one folder."""
 
     experiment: str
     paper: str
     comparisons: tuple[Comparison, ...]
     files: tuple[Path, ...]
     failures: tuple[str, ...] = ()
-    """What had to hold and does not, a sentence each; the command then ends with exit code 2."""
+    """Violated requirements, one sentence each; the command then exits with status 2."""
 
     def markdown(self) -> str:
         """The summary as a Markdown page with one table."""
@@ -120,7 +120,7 @@ class Summary:
         return "\n".join(lines)
 
     def write(self, folder: Path) -> Summary:
-        """Write summary.md and summary.json, and return the summary that lists them as well."""
+        """Write summary.md and summary.json, and return the summary with these files included."""
         named = (folder / "summary.md", folder / "summary.json")
         complete = dataclasses.replace(self, files=self.files + named)
         write_text(named[0], complete.markdown())

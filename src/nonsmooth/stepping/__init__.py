@@ -1,4 +1,4 @@
-"""How time moves in steps, with hard contact and joints."""
+"""Time stepping with hard contacts and joints."""
 
 from nonsmooth.stepping.assembly import assemble
 from nonsmooth.stepping.frame import Frame

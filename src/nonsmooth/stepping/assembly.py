@@ -1,7 +1,7 @@
-"""`assemble`: move bodies so that all joints are closed, and give them velocities that the joints allow.
+"""`assemble`: move bodies so that all joints are closed, and give them admissible velocities.
 
-Positions by the method of Levenberg and Marquardt in the metric of the masses, velocities by the nearest
-ones in the same metric.
+Positions are found by the Levenberg-Marquardt method in the metric of the masses, velocities by projection
+in the same metric.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ from nonsmooth.stepping.schemes.mechanism import Mechanism, RowState
 from nonsmooth.stepping.schemes.projection import CLOSED
 
 ASSEMBLED = 1e-6
-"""How far a row may be open, in m or rad (for lengths of about a metre), for a run to begin."""
+"""Largest opening of a row at the start of a run, in m or rad (for lengths of about a metre)."""
 _ITERATIONS = 200
 _LARGEST_TURN = 0.5
-"""rad in one iteration: linearised constraints mean little beyond it."""
+"""Largest rotation per iteration in rad: beyond it the linearised constraints are inaccurate."""
 _SOFTNESS = 1e-10
-"""Least relative regularisation of GᵀM⁻¹G, which is singular where joints are redundant."""
+"""Smallest relative regularisation of GᵀM⁻¹G, which is singular where joints are redundant."""
 _FIRST_SOFTNESS = 1e-3
-"""The one to begin with: far from closed, joints that will be redundant contradict each other a little."""
+"""Initial regularisation: far from closure, redundant joints are slightly inconsistent."""
 _PARALLEL_ROWS, _LOCKED_ROWS = 2, 3
-"""Rows of cosines of a joint that keeps its axes parallel, and of one that does not turn."""
+"""Rows that are cosines: of a joint that keeps its axes parallel, and of one that does not rotate."""
 _WRONG_SPEED = 1e-6
-"""Part of the speeds by which joint rows may contradict each other on velocity level."""
+"""Largest relative inconsistency of joint rows on velocity level."""
 
 
 def assemble(system: System, *, hold: int | str | Sequence[int | str] = (), time: float = 0.0) -> System:
-    """Return a copy of the system whose joints are closed and whose velocities the joints allow.
+    """Return a copy of the system with closed joints and admissible velocities.
 
-    The bodies move as little as possible in the metric of their masses, from where they are: a mechanism
-    that can be closed in several ways closes in the nearest one. Contacts are not looked at.
+    The bodies move as little as possible in the metric of their masses: a mechanism that can be closed in
+    several ways closes in the nearest one. Contacts are ignored.
 
     Args:
-        system: bodies and joints, apart from each other.
-        hold: a body or several, by index or name, that stay where they are and keep their velocities.
-        time: s, for drivers.
+        system: bodies and joints, not necessarily closed.
+        hold: one or several bodies, by index or name, that keep their positions and velocities.
+        time: time in s at which drivers are evaluated.
 
     Raises:
-        ProblemError: if a constraint cannot be met; it names the one that stays open most.
+        ProblemError: if a constraint cannot be satisfied; the message names the one with the largest opening.
     """
     system = system.copy()
     held = (hold,) if isinstance(hold, str | int) else hold
@@ -62,7 +62,7 @@ def assemble(system: System, *, hold: int | str | Sequence[int | str] = (), time
 
 
 def check_assembled(system: System, time: float = 0.0) -> None:
-    """Raise unless every joint is closed, to `ASSEMBLED`, and drivers agree, when a run begins."""
+    """Raise unless every joint is closed to within `ASSEMBLED` and the drivers are consistent."""
     task = _Assembly(system, [])
     gaps = task.violations(task.rows(), time)
     task.complain(
@@ -98,16 +98,16 @@ class _Assembly:
         )
 
     def size(self) -> float:
-        """Length in m that tolerances are relative to: at least a metre."""
+        """Reference length of the tolerances in m; at least 1."""
         return max(1.0, float(np.abs(self._system.position[~self._system.fixed]).max(initial=0.0)))
 
     def rows(self) -> RowState:
-        """The joint rows at the present state."""
+        """The joint rows at the current state."""
         kernels.set_rotations(self._state.quaternion, self._state.rotation)
         return self._mechanism.at(self._state)
 
     def violations(self, rows: RowState, t: float) -> Floats:
-        """g where it must be zero, min(g, 0) of limits, and zero for all other rows."""
+        """g for bilateral rows, min(g, 0) for limits, and 0 for all other rows."""
         gaps = self._mechanism.coordinates(rows, t)
         gaps = np.where(self._mechanism.limit, np.minimum(gaps, 0.0), gaps)
         gaps = np.where(self._mechanism.held | self._mechanism.limit, gaps, 0.0)
@@ -115,10 +115,10 @@ class _Assembly:
         return gaps
 
     def _turn_round(self, gaps: Floats) -> None:
-        """Let gaps of joints that are more than a quarter of a turn off lead back, in place.
+        """Redirect, in place, the gaps of joints that are more than a quarter of a turn off.
 
-        Cosines between axes are zero too where a joint is closed the wrong way round. Beyond a quarter of a
-        turn, gaps of the size s become 2 − s with the opposite sign, so that they fall on the way back.
+        Cosines between axes also vanish where a joint is closed the wrong way round. Beyond a quarter of a
+        turn, a gap of size s becomes 2 − s with the opposite sign, so that it decreases on the way back.
         """
         table = self._mechanism.table
         axes = np.flatnonzero(table.rows.kind == AXES)
@@ -134,11 +134,11 @@ class _Assembly:
             size = float(np.linalg.norm(gaps[own]))
             if size > 0.0:
                 gaps[own] *= 1.0 - 2.0 / size
-            else:  # any way out
+            else:  # any direction leads back
                 gaps[own[0]] = -2.0
 
     def complain(self, gaps: Floats, allowed: float, cure: str) -> None:
-        """Raise if a row is open by more than `allowed`; the worst one is named."""
+        """Raise if a row is open by more than `allowed`; the message names the worst row."""
         worst = int(np.argmax(np.abs(gaps))) if len(gaps) else 0
         if len(gaps) and abs(gaps[worst]) > allowed:
             table = self._mechanism.table
@@ -171,22 +171,22 @@ class _Assembly:
         self.complain(
             gaps,
             10.0 * CLOSED * self.size(),
-            "no position of the bodies near by meets it together with the other joints; check lengths and "
+            "no nearby position of the bodies satisfies it together with the other joints; check lengths and "
             "anchors, or start nearer to the closed position",
         )
 
     def set_velocities(self, t: float) -> None:
-        """Give the bodies the nearest velocities that the joints allow at time t (s)."""
+        """Give the bodies the nearest admissible velocities at time t (s)."""
         velocity = np.empty((self._system.count, 6))
         kernels.step_velocity(self._bodies, self._state, velocity)
         kernels.take_velocity(self._bodies, self._state, self.allowed_velocities(t, velocity))
 
     def allowed_velocities(self, t: float, velocity: Floats) -> Floats:
-        """Return the velocities (n, 6) nearest to given ones that the joints allow at time t (s)."""
+        """Return the admissible velocities (n, 6) nearest to given ones at time t (s)."""
         mechanism, rows = self._mechanism, self.rows()
         wanted = mechanism.partial_rate(t)
         chosen = mechanism.bilateral
-        for _ in range(3):  # each one takes the regularisation's error out of the last
+        for _ in range(3):  # each iteration removes the regularisation error of the previous one
             speed = np.where(chosen, mechanism.velocities(rows, velocity) + wanted, 0.0)
             if not speed.any():
                 return velocity
@@ -204,14 +204,14 @@ class _Assembly:
             with_others = f" (together with {', '.join(dict.fromkeys(also))})" if also else ""
             raise ProblemError(
                 f"{table.labels[worst]} asks for a speed that the other joints and drivers contradict by "
-                f"{abs(left[worst]):.3g} {table.units[worst]}/s{with_others}: take out a driver, or change "
+                f"{abs(left[worst]):.3g} {table.units[worst]}/s{with_others}: remove a driver, or change "
                 "its motion"
             )
         return velocity
 
     def _way(self, rows: RowState, gaps: Floats, softness: float, limit: bool = True) -> Floats:
         """Displacements (n, 6) of least M-norm that close the gaps to first order."""
-        kept = self._mechanism.held if limit else self._mechanism.bilateral  # what is closed must stay closed
+        kept = self._mechanism.held if limit else self._mechanism.bilateral  # closed limits must stay closed
         active = np.flatnonzero(kept | (gaps != 0.0))
         pairs, columns = rows.rows.bodies[active], rows.rows.columns[active]
         matrix = columns_matrix(pairs, columns, self._system.count)

@@ -1,4 +1,4 @@
-"""What a step tells about its contacts."""
+"""Numbers of a step's contacts for the log."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ WRONG_CONTACTS = "contacts not certified"
 """Status of a step whose contacts did not pass their check."""
 
 _DEEP = 0.1
-"""Part of the smaller body's bounding radius from which on an overlap counts as deep."""
+"""An overlap counts as deep above this fraction of the smaller body's bounding radius."""
 
 
 def contact_numbers(contacts: Contacts, bounding_radius: NDArray[np.float64]) -> dict[str, float]:
-    """Scalars of the check of the contacts, as in `NUMBERS`."""
+    """Scalars of the contact check, as in `NUMBERS`."""
     certificate = contacts.certificate
     assert certificate is not None
     deep = 0

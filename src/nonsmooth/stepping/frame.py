@@ -1,4 +1,4 @@
-"""What a time step hands out, and how long its parts took."""
+"""The result of a time step, and the wall times of its parts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from nonsmooth.stepping.schemes.step_result import JointOutcome
 class Frame(StateByBody):
     """The state after a step, its contacts and impulses, and its certificate.
 
-    The state's arrays belong to the system and change with the next step: copy what you keep. What is asked
-    for by index or name (`position_of("ball")`, `force_on("ball", by="floor")`) is a copy.
+    The state's arrays belong to the system and change with the next step: copy what you keep. Values obtained
+    by index or name (`position_of("ball")`, `force_on("ball", by="floor")`) are copies.
     """
 
     index: int
@@ -41,9 +41,9 @@ class Frame(StateByBody):
     contacts: Contacts
     """At the beginning of the step."""
     centres: Floats
-    """(n, 3) positions at the beginning of the step in m, where the contacts are."""
+    """(n, 3) positions at the beginning of the step in m, where the contacts were found."""
     impulses: Floats
-    """(c, 3) on body B in N·s, world frame, impacts included; divided by the step they are forces."""
+    """(c, 3) on body B in N·s, world frame, impacts included; divide by the step to obtain forces."""
     residual: float
     """The certificate's relative residual."""
     status: str
@@ -51,23 +51,23 @@ class Frame(StateByBody):
     numbers: dict[str, float]
     """Scalars of the step by name: contacts, kinetic_energy, potential_energy, contact_work (J), …"""
     solution: Solution
-    """The step's problem, `solution.problem`, and its solution with the whole certificate. They do not change
-    with the next step: an observer may keep them, or write them to a file."""
+    """The step's solution with its certificate, and its problem, `solution.problem`. They do not change
+    with the next step: an observer may keep them or write them to a file."""
 
     joints: JointOutcome | None
-    """Joint rows and their impulses in this step; None where there are no joints."""
+    """Joint rows and their impulses in this step; None without joints."""
     system: System
-    """The system in motion: its state changes with the next step."""
+    """The simulated system: its state changes with the next step."""
 
     def reactions(self, *, minimum_norm: bool = True) -> Reactions:
         """Forces in N and torques in N·m of every joint in this step, in the joints' own frames.
 
-        Where joints are redundant, or bodies rest on more contacts than statics can tell apart, motion does
-        not determine them: then these are the ones of least norm, see `Reactions`. With
-        `minimum_norm=False` they are what the solver happened to find, at no cost.
+        Redundant joints, or bodies that rest on a statically indeterminate set of contacts, leave them
+        undetermined: then the ones of least norm are returned, see `Reactions`. With `minimum_norm=False` the
+        solver's own impulses are used, at no extra cost.
         """
         if len(self.system.joints) == 0:
-            raise ProblemError("this system has no joints: reactions are those of joints, see add_joint")
+            raise ProblemError("this system has no joints, and so no reactions: see add_joint")
         if self.joints is None:
             return no_reactions(self.system)
         return reactions_of(self.system, self.solution, self.joints, minimum_norm)
@@ -79,14 +79,14 @@ class Frame(StateByBody):
             f"residual={self.residual:.2e})"
         )
 
-    # ---- by index or name; what does not exist is an error --------------------------------------
+    # ---- by index or name; unknown names are errors ----------------------------------------------
 
     def _index(self, body: int | str) -> int:
         return self.system.index(body)
 
     @property
     def contact_forces(self) -> ContactForces:
-        """All contacts with their impulses, impacts included; `of` and `between` choose among them."""
+        """All contacts with their impulses, impacts included; filter them with `of` and `between`."""
         found = self.contacts
         return ContactForces(
             found.bodies, found.point, found.normal, found.gap, self.impulses, self.step, self.system
@@ -101,7 +101,7 @@ class Frame(StateByBody):
         return self.contact_forces.between(a, b)
 
     def force_on(self, body: int | str, *, by: int | str | None = None) -> Floats:
-        """Sum of the contact forces on a body, or of those `by` another, (3,) in N, world frame.
+        """Sum of the contact forces on a body, optionally only those `by` another, (3,) in N, world frame.
 
         The mean over the step.
         """
@@ -115,13 +115,13 @@ class Frame(StateByBody):
 
 @dataclass
 class Timings:
-    """Wall time in s that the parts of all steps took together."""
+    """Total wall time of all steps in s."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     """By part: motion, collision, checking (of the contacts), assembly, solver, recording."""
     kernels: float = 0.0
-    """Wall time in s in which kernels were compiled, or loaded from the cache, at their first call. It is in
-    none of the parts: a longer run does not need more of it."""
+    """Wall time in s of compiling kernels, or loading them from the cache, at their first call. It is not
+    included in the parts and does not grow with the length of a run."""
 
     def add(self, **parts: float) -> None:
         """Add the time of one step's parts."""

@@ -1,4 +1,4 @@
-"""The options of a time step: frozen, checked, and chosen from the system where they are left open."""
+"""The options of a time step: frozen, checked, and with defaults derived from the system."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from nonsmooth.solvers.auto import Auto
 from nonsmooth.solvers.base import Goal, Solver
 
 STEP_TOLERANCE = 1e-4
-"""Default of the relative residual that every step is asked for."""
+"""Default relative residual that every step must reach."""
 SCHEMES = ("stabilised", "projected", "rattle", "ballistic")
-"""How bodies are moved, and how joints and overlaps are held on position level."""
+"""How bodies are moved, and how joints and overlaps are treated on position level."""
 Corners = tuple[tuple[float, ...], tuple[float, ...]]
 """Lower and upper corner of a box in m."""
 
 _MARGIN = 0.05
-"""Default margin, as a part of the smallest moving body's bounding radius."""
+"""Default margin, relative to the smallest moving body's bounding radius."""
 _PUSH_OUT = 0.2
-"""Default push-out speed, as a part of √(g r) with the smallest moving body's bounding radius r."""
+"""Default push-out speed, relative to √(g r) with the smallest moving body's bounding radius r."""
 _SLOWEST = 0.01
-"""Default restitution speed, as a part of what gravity gives in a step."""
+"""Default restitution speed, relative to the velocity that gravity adds in a step."""
 
 
 class StepOverrides(TypedDict, total=False):
@@ -52,50 +52,50 @@ class StepOverrides(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class StepOptions:
-    """How a step is done. What is None is chosen from the system: see `for_system`."""
+    """Options of a time step. Fields that are None are derived from the system: see `for_system`."""
 
     law: Law | str = "coulomb"
     """Law of friction: "coulomb" (exact), "relaxed" or "pyramid(m)"."""
     solver: Solver | None = None
-    """Any solver object; None stands for `Auto`, which picks one for every step."""
+    """Any solver object; None selects `Auto`, which chooses a solver for every step."""
     tolerance: float = STEP_TOLERANCE
-    """Relative residual of the certificate that every step is asked for. It is relative to what zero impulses
-    would leave; in a heap at rest, where impulses are much larger than what gravity adds in a step, 1e-3
-    means contact forces to about 2e-5 already (`run.steps["force_error"]`): looser is often enough there, and
-    much faster."""
+    """Relative residual of the certificate that every step must reach. It is relative to the residual of zero
+    impulses; in a heap at rest, where impulses are much larger than what gravity adds in a step, 1e-3 already
+    gives contact forces to about 2e-5 (`run.steps["force_error"]`): a looser tolerance is often sufficient
+    there, and much faster."""
     max_iterations: int | None = None
-    """Iterations after which a step takes what its solver has found so far (and counts as failed); None
-    stands for the solver's own limit."""
+    """Iterations after which the solver's latest result is accepted (and the step counts as failed); None
+    selects the solver's own limit."""
     margin: float | None = None
-    """Contacts are found where the gap is at most this (m), and where it closes in the step; by default 5 %
+    """Contacts are created where the gap is at most this (m), or closes within the step; by default 5 %
     of the smallest body's bounding radius. An impact within the step can close other gaps, so that a margin
-    of zero lets bodies overlap for a step; where bodies move further than the margin in a step, it is
+    of zero allows overlaps for a step; where bodies move further than the margin in a step, it is
     doubled."""
     push_out_speed: float | None = None
-    """Overlaps (gaps below zero) are undone no faster than this (m/s), so that bodies that overlap at the
+    """Largest speed (m/s) at which overlaps (negative gaps) are removed, so that bodies that overlap at the
     start do not fly apart; by default 0.2 √(g r) with the smallest body's bounding radius r, which lifts a
     body by no more than 2 % of r. Without gravity: 0.2 r per second."""
     restitution_speed: float | None = None
-    """Approaches slower than this (m/s) are no impacts; by default 1 % of what gravity gives in a step, so
-    that what a solver leaves of a resting contact's velocity does not bounce. Bodies come to rest without it:
-    the contact problem of the step takes a bounce that gravity ends within the step. Where Newton's law
-    creates energy (with friction: Kane's paradox), the coefficients of that impact alone are reduced until it
-    does not."""
+    """Approach speed (m/s) below which restitution is ignored; by default 1 % of the velocity that gravity
+    adds in a step, so that solver errors in resting contacts do not cause bounces. Bodies come to rest even
+    at 0: a bounce that gravity ends within the step is resolved by the contact problem. Where Newton's law
+    would create energy (with friction: Kane's paradox), the coefficients of that impact alone are reduced
+    until it does not."""
     scheme: str = "stabilised"
-    """How joints and overlaps are held on position level. "stabilised" (the papers' half-implicit Euler): the
-    velocity undoes g/h in a step (Negrut and Serban, Eq. 9c). "projected": velocities know nothing of it, and
-    after every step the bodies are moved onto g = 0 and out of overlaps, by the least motion in the metric of
-    the masses. "rattle": of second order as long as nothing touches, else "projected". "ballistic":
+    """How joints and overlaps are treated on position level. "stabilised" (half-implicit Euler): the
+    velocity removes the error g in one step (Negrut and Serban, Eq. 9c). "projected": velocities are not
+    corrected; after every step the bodies are moved onto g = 0 and out of overlaps, by the least motion in
+    the metric of the masses. "rattle": second order while nothing touches, else "projected". "ballistic":
     "stabilised", but bodies that neither contacts nor joints push move by x + h v + ½ h² a, which is exact in
     uniform gravity: with restitution 1 and no friction the energy is kept."""
     world: ArrayLike | None = None
-    """Lower and upper corner, ((x, y, z), (x, y, z)) in m, of the box that no body may leave; without it
-    bodies may go anywhere."""
+    """Lower and upper corner, ((x, y, z), (x, y, z)) in m, of a box that no body may leave; None for no
+    limit."""
     contact_check: str = "sampled"
-    """Which contacts are checked, by code that shares nothing with the narrow phase: "sampled" (each pair and
+    """Which contacts are checked, by code that is independent of the narrow phase: "sampled" (each pair and
     each shape once in 50 steps), "all" or "none". A step whose contacts do not pass counts as failed."""
     threads: int | None = None
-    """Threads of the contact solver; None stands for the solver's own option. Results are bitwise identical
+    """Threads of the contact solver; None selects the solver's own option. Results are bitwise identical
     for any number."""
 
     def __post_init__(self) -> None:
@@ -104,7 +104,7 @@ class StepOptions:
             check_solver(self.solver, Solver, "ns.solvers.Newton(), or ns.solvers.by_name('newton')")
         choice(owner, "scheme", self.scheme, SCHEMES)
         choice(owner, "contact_check", self.contact_check, MODES)
-        Goal(self.tolerance, self.max_iterations)  # refuses wrong values
+        Goal(self.tolerance, self.max_iterations)  # raises on invalid values
         for name in ("margin", "push_out_speed", "restitution_speed"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, Real) and 0.0 <= float(value) < math.inf):
@@ -115,7 +115,7 @@ class StepOptions:
         object.__setattr__(self, "world", _corners(self.world))
 
     def for_system(self, system: System, step: float) -> ChosenOptions:
-        """Return the same options with all that was left open chosen for this system and step (s)."""
+        """Return the same options with all defaults derived from this system and step (s)."""
         radius = system.bounding_radius[~system.fixed]
         radius = radius[np.isfinite(radius) & (radius > 0.0)]
         size = float(radius.min(initial=np.inf))
@@ -135,12 +135,12 @@ class StepOptions:
 
     @property
     def _method(self) -> Solver:
-        """The solver on its threads."""
+        """The solver, with the number of threads set."""
         solver = Auto() if self.solver is None else self.solver
         return solver if self.threads is None else solver.on_threads(self.threads)
 
     def settings(self, duration: float | None, step: float) -> dict[str, Any]:
-        """Return what was asked for in numbers and strings, for the record; times in s, None for no end."""
+        """Return the options as numbers and strings, for the recording; times in s, None for no end."""
         solver, world = self._method, cast("Corners | None", self.world)
         return ({} if duration is None else {"duration": duration}) | {
             "step": step,
@@ -152,7 +152,7 @@ class StepOptions:
             "scheme": self.scheme,
             "world": None if world is None else [list(corner) for corner in world],
             "threads": getattr(solver, "threads", 1),
-            # as they were given: what follows from the system and the step need not be compared on resuming
+            # as given: values derived from the system and the step need not be compared on resuming
             "margin": self.margin,
             "push_out_speed": self.push_out_speed,
             "restitution_speed": self.restitution_speed,
@@ -161,7 +161,7 @@ class StepOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenOptions(StepOptions):
-    """Options of a step that leave nothing open: what `StepOptions.for_system` returns."""
+    """Options of a step with all defaults filled in: what `StepOptions.for_system` returns."""
 
     law: Law
     solver: Solver

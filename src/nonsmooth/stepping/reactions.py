@@ -1,4 +1,4 @@
-"""Reactions of joints: what they do to their bodies, in N and N·m, in the joints' own frames."""
+"""Joint reactions: forces in N and torques in N·m on the bodies, in the joints' own frames."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from nonsmooth.stepping.schemes.step_result import JointOutcome
 class Reactions:
     """Force and torque of each joint on its body B, at B's anchor, in the joint's frame (z is its axis).
 
-    Body A feels the opposite; with a `Coupling` the ground takes the rest. Drivers, motors, limits and dry
-    friction of a joint are included; springs and torques that do not depend on the solution are not. The mean
-    over the step: in a smooth step of second order they are those of its middle, to second order.
+    Body A receives the opposite; with a `Coupling` the ground takes the difference. Drivers, motors, limits
+    and dry friction of a joint are included; springs and torques that do not depend on the solution are not.
+    Values are means over the step; in smooth steps of second order, those of its middle to second order.
 
-    Where motion leaves reactions open (redundant joints), these are the ones with the least
-    Σ |force|² + |torque|²/L² over all joints (drivers and the like counted on their own), and Σ |force|² over
-    all contacts: as if all supports gave way a little and alike.
+    If reactions are not unique (redundant joints), these minimise Σ |force|² + |torque|²/L² over all joints
+    (drivers and the like counted separately) plus Σ |force|² over all contacts, as if all supports were
+    equally and slightly compliant.
     """
 
     force: Floats
@@ -38,7 +38,7 @@ class Reactions:
     length: float
     """L in m, the root of the mean of J/m over the moving bodies that have joints."""
     rows: dict[str, Floats]
-    """Forces (N) or torques (N·m) of the rows by what they belong to, such as "driver of joint 'pin'"."""
+    """Forces (N) or torques (N·m) of the rows by their source, such as "driver of joint 'pin'"."""
     _joints: Joints
 
     def of(self, joint: int | str) -> tuple[Floats, Floats]:
@@ -70,16 +70,16 @@ def reactions_of(system: System, solution: Solution, outcome: JointOutcome, mini
 
 
 def no_reactions(system: System) -> Reactions:
-    """Return the reactions of joints without rows, such as struts: none."""
+    """Return empty reactions, for joints without rows such as struts."""
     count = len(system.joints)
     return Reactions(np.zeros((count, 3)), np.zeros((count, 3)), math.nan, {}, system.joints)
 
 
 def _wrenches(system: System, outcome: JointOutcome) -> Floats:
-    """Force and torque (r, 6) on B at its anchor, in the joint's frame, of every row at unit multiplier."""
+    """Force and torque (r, 6) on B at its anchor, in the joint's frame, of each row at unit multiplier."""
     table = system.joints.table
     gradient, pair = outcome.rows.gradient, table.rows.bodies
-    side = np.where(pair[:, 1] >= 0, 1, 0)  # on A, and then the opposite, where B is ground
+    side = np.where(pair[:, 1] >= 0, 1, 0)  # on A, with the opposite sign, where B is ground
     body = pair[np.arange(len(pair)), side]
     own = gradient[np.arange(len(pair)), side] * np.where(side == 1, 1.0, -1.0)[:, None]
     force = own[:, :3]
@@ -96,7 +96,7 @@ def _wrenches(system: System, outcome: JointOutcome) -> Floats:
 def _metric(wrenches: Floats, element: NDArray[np.int64]) -> sp.csr_array:
     """R with λᵀRλ = Σ |wrench|² over the elements: joints, their drivers, motors, limits and frictions.
 
-    Rows of one element are independent, and so R is definite.
+    Rows of one element are independent, so R is positive definite.
     """
     row = np.arange(len(element))
     spread = sp.csr_array(

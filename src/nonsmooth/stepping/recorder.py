@@ -1,4 +1,4 @@
-"""`Recorder`: keeps the steps of a simulation in a file, and leaves checkpoints to go on from."""
+"""`Recorder`: writes the steps of a simulation to a file, with checkpoints for resuming."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nonsmooth.stepping.time_stepping import TimeStepper
 class Recorder:
     """Records the steps of a simulation until it is closed; `Simulation.record` makes it.
 
-    Use it in a `with` block: however the block ends, a checkpoint of the last whole step is left.
+    Use it in a `with` block: a checkpoint of the last complete step is written however the block ends.
     """
 
     def __init__(
@@ -43,19 +43,19 @@ class Recorder:
             resume=resume, steps=steps, index=stepper.index, moment=stepper.time,
         )  # fmt: skip
         self.resumed = memory is not None
-        """Whether it goes on with an older recording."""
+        """Whether it continues an older recording."""
         try:
             if memory is not None:
                 stepper.restore(dict(memory))
                 log.restore(np.asarray(memory["log"]))
-            self._save()  # a run that is killed before the next checkpoint goes on from here
+            self._save()  # a run that is killed before the next checkpoint resumes from here
         except BaseException as error:
             self._close(error)
             raise
 
     @property
     def closed(self) -> bool:
-        """Whether nothing more is recorded."""
+        """Whether the recording is closed."""
         return self._writer is None
 
     def __enter__(self) -> Recorder:
@@ -65,13 +65,13 @@ class Recorder:
         self._close(error)
 
     def close(self) -> None:
-        """Leave a checkpoint of the last step, write what is left and close the file."""
+        """Write a checkpoint of the last step and all buffered data, and close the file."""
         self._close(None)
 
     def take(self, frame: Frame) -> None:
-        """Record a step, and write a checkpoint if one is due; Ctrl-C has to wait meanwhile."""
+        """Record a step, and write a checkpoint if one is due; Ctrl-C is deferred meanwhile."""
         if self._writer is None or not self._whole:
-            raise OptionError(f"{self.path} could not take the last step: record in another file")
+            raise OptionError(f"the last step could not be written to {self.path}: record to another file")
         began = work_seconds()
         self._whole = False  # after a failed write the state of the file is unknown
         self._writer.frame(frame)
@@ -89,7 +89,7 @@ class Recorder:
             return
         quietly = (
             nullcontext() if error is None else suppress(OSError, NonsmoothError)
-        )  # the first one counts
+        )  # the first step counts
         try:
             with quietly:
                 if self._whole:

@@ -17,17 +17,17 @@ class Run:
     """A finished simulation."""
 
     system: System
-    """The system at the end; the one that was given is not changed."""
+    """The system at the end; the given one is not changed."""
     time: float
     """Time reached, in s."""
     steps: StepLog
     certificate: RunCertificate
     timings: Timings
-    """Wall time of the parts of all steps that this call did."""
+    """Wall time of the parts of all steps of this call."""
     record: Path | None
-    """The trajectory file, if there is one."""
+    """The trajectory file; None without a recording."""
     settings: dict[str, Any]
-    """What the run was asked for."""
+    """The options of the run."""
 
     def __repr__(self) -> str:
         return f"Run(time={self.time:g} s, {self.certificate})"

@@ -1,4 +1,4 @@
-"""The certificate over all steps of a run."""
+"""The certificate of all steps of a run."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth.stepping.step_log import StepLog
 
 JOINT_BOUND = 0.01
-"""Opening of a joint in m or rad from which on a mechanism has come apart: no step is meant to be so long."""
+"""Opening of a joint in m or rad above which a mechanism has come apart, and the step is too long."""
 
 
 @dataclass(frozen=True)
 class RunCertificate:
-    """How exact all steps of a run were."""
+    """Accuracy of all steps of a run."""
 
     tolerance: float
-    """Relative residual that was asked for."""
+    """Requested relative residual."""
     worst: float
-    """Largest relative residual over all steps; NaN if one is."""
+    """Largest relative residual over all steps; NaN if any is NaN."""
     worst_step: int
-    """The step that has it, counted from 1; 0 if there was none."""
+    """The step with the largest residual, counted from 1; 0 if there were no steps."""
     failed: int
-    """Steps that are not certified: `missed` of them by their solution, others by their contacts alone."""
+    """Steps that are not certified: `missed` for their solution, the others for their contacts alone."""
     steps: int
     largest_contact_work: float
-    """Largest energy in J that the contacts of a step put in; not above rounding where no gap is negative."""
+    """Largest energy in J that the contacts of a step added; not above rounding where no gap is negative."""
     largest_penetration: float
     """m"""
     late_contacts: int
@@ -46,17 +46,17 @@ class RunCertificate:
     contacts: int = 0
     """Contacts of all steps."""
     contacts_checked: int = 0
-    """Those that were checked, by code that shares nothing with the narrow phase."""
+    """Contacts that were checked, by code that is independent of the narrow phase."""
     largest_gap_error: float = 0.0
     """Largest difference in m between a gap and the separation of the shapes along its normal."""
     largest_normal_error: float = 0.0
-    """Largest angle in rad between a normal and a direction that separates better; 0 if none does."""
+    """Largest angle in rad between a normal and a direction of larger separation; 0 if there is none."""
     wrong_contact_steps: int = 0
     """Steps whose contacts did not pass the check; they count as failed."""
     missing_contacts: int = 0
     """Touching pairs that had no contact."""
     withheld_contacts: int = 0
-    """Contacts that were left out or changed for a stated reason: seams, sweeps."""
+    """Contacts that were omitted or changed for a stated reason: seams, sweeps."""
     deep_contacts: int = 0
     """Contacts that overlap by more than a tenth of the smaller body's bounding radius."""
     missed: int = 0
@@ -110,7 +110,7 @@ class RunCertificate:
             _total(log["missing_contacts"]),
             _total(log["withheld_contacts"]),
             _total(log["deep_contacts"]),
-            # the status tells of the contacts where both are wrong
+            # where both fail, the status refers to the contacts
             int(np.sum(~(residual <= tolerance) | ((log["solved"] == 0.0) & (log["wrong_contacts"] == 0.0)))),
         )
 
@@ -128,7 +128,7 @@ class RunCertificate:
         )
 
     def _of_contacts(self) -> str:
-        """What the check of the contacts found; nothing where there were no contacts."""
+        """Result of the contact check; empty without contacts."""
         said = f"; 0 of {self.contacts} contacts checked" if self.contacts else ""
         if self.contacts_checked:
             said = (
@@ -144,7 +144,7 @@ class RunCertificate:
         return said
 
     def _of_impacts(self) -> str:
-        """What there is to say of impacts; nothing where there were none."""
+        """Result of the impacts; empty without impacts."""
         if self.impacts == 0:
             return ""
         said = f"; {self.impacts} impacts, which created {self.largest_impact_work:.1e} J at most in a step"
@@ -160,5 +160,5 @@ class RunCertificate:
 
 
 def _total(counts: Floats) -> int:
-    """Sum over the steps that tell it; steps of recordings from before there was the number do not."""
+    """Sum over the steps that report the number; steps of older recordings may not."""
     return int(np.nansum(counts))

@@ -1,4 +1,4 @@
-"""`Sensor`: a quantity of every step, kept over time."""
+"""`Sensor`: records a quantity of every step."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from nonsmooth.stepping.frame import Frame
 
 
 class Sensor:
-    """Reads a quantity of every step of a run that it observes.
+    """Reads a quantity from every step of the run that it observes.
 
         force = ns.Sensor(lambda frame: frame.force_on("crate", by="floor"))
         ns.simulate(system, duration=1.0, step=0.01, observe=force)
         force.times, force.values    # (steps,) in s, (steps, 3) in N
 
     Args:
-        read: read(frame) returns a number or an array, which is copied; of the same shape in every step.
+        read: read(frame) returns a number or an array of the same shape in every step; it is copied.
     """
 
     def __init__(self, read: Callable[[Frame], ArrayLike]) -> None:
@@ -39,5 +39,5 @@ class Sensor:
 
     @property
     def values(self) -> Floats:
-        """What was read, (steps, …)."""
+        """Values read, (steps, …)."""
         return np.array(self._values)

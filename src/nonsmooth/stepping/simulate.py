@@ -1,4 +1,4 @@
-"""`simulate`: one call that moves a system through time, records it, and can go on where it was cut off."""
+"""`simulate`: run, record and resume a simulation in one call."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ def simulate(
     throw: bool = False,
     **overrides: Unpack[StepOverrides],
 ) -> Run:
-    """Move a system through time in steps of half-implicit Euler with hard contact.
+    """Simulate a system by half-implicit Euler time stepping with hard contact.
 
-    The system that is given stays as it is; the state at the end is in the run's `system`.
+    The given system is not changed; the final state is in the run's `system`.
 
     Args:
-        system: bodies, shapes, materials, forces, and the state to begin with.
+        system: bodies, shapes, materials, forces and the initial state.
         duration: simulated time in s; the last step may end a little later.
         step: time step h in s, no longer than the duration.
-        options: how a step is done; the fields of `StepOptions` are keywords of this call as well, such as
+        options: options of a step; the fields of `StepOptions` are keywords of this call as well, such as
             law="relaxed", solver=ns.solvers.Newton() or tolerance=1e-6.
-        record: a file name, or a `Recording` that says what to keep and when. An older file of that name is
-            an error, unless the run goes on with it or the recording says overwrite=True.
-        resume: go on from the last checkpoint of the recording, with the same bits as if the run had never
-            been cut off; from the beginning if there is no recording yet. One that has more steps than asked
-            for, or steps and no checkpoint, is refused.
+        record: a file name, or a `Recording` that says what to save and when. An existing file is an error,
+            unless the run resumes it or the recording says overwrite=True.
+        resume: continue from the last checkpoint of the recording; results are bitwise identical to those of
+            an uninterrupted run. Starts from the beginning if there is no recording yet. A recording with
+            more steps than requested, or with steps but no checkpoint, is refused.
         observe: called with the `Frame` of every step.
         until: called with the `Frame` of every step; the run ends, checkpoint included, when it returns True.
-        progress: called as progress(done, total, what) after every step, and before the first one of a run
-            that goes on.
-        throw: raise `SolveError` at the first step that does not reach its tolerance. The default, other than
-            that of `solve`, counts such steps and warns at the end: one of ten thousand is seldom a reason to
-            lose the others, and `Run.certificate` tells how far off it was.
-        **overrides: fields of `StepOptions`, in place of those of `options`.
+        progress: called as progress(done, total, what) after every step, and before the first step of a
+            resumed run.
+        throw: raise `SolveError` at the first step that does not reach its tolerance. Unlike in `solve`,
+            the default is to count such steps and warn at the end: a single failed step seldom invalidates a
+            run of thousands, and `Run.certificate` reports its residual.
+        **overrides: fields of `StepOptions` that replace those of `options`.
     """
     total = step_count(duration, step)
     if resume and record is None:
@@ -75,7 +75,7 @@ def simulate(
     recorder = None if record is None else simulation.record(record, resume=resume, duration=duration)
     with recorder or nullcontext():
         if recorder is not None and recorder.resumed and progress is not None:
-            progress(simulation.index, total, f"goes on from t = {simulation.time:.3f} s")
+            progress(simulation.index, total, f"resumes at t = {simulation.time:.3f} s")
         if simulation.index < total:
             simulation.run(until=is_last)
     _warn(simulation.certificate)
@@ -86,7 +86,7 @@ def simulate(
 
 
 def _warn(certificate: RunCertificate) -> None:
-    """Tell of steps that failed."""
+    """Warn of steps that failed."""
     if certificate.missed:
         warnings.warn(
             f"{certificate.missed} of {certificate.steps} steps did not reach the tolerance "

@@ -1,4 +1,4 @@
-"""`Simulation`: a system in motion that is driven step by step.
+"""`Simulation`: a system that is advanced step by step.
 
 sim = ns.Simulation(system, step=0.001)
 while sim.time < 10.0:
@@ -44,18 +44,18 @@ Hook = Callable[[Frame], object]
 
 
 class Simulation:
-    """A system that moves in steps of equal length, as far as it is told, and can be steered on its way.
+    """Advances a system in steps of equal length, under the caller's control.
 
-    The system that is given stays as it is: a copy moves. After an error or Ctrl-C the simulation is at its
-    last whole step.
+    The given system is copied and not changed. After an error or Ctrl-C the simulation is at its last
+    complete step.
 
     Args:
-        system: bodies, shapes, materials, joints, forces, and the state to begin with.
+        system: bodies, shapes, materials, joints, forces and the initial state.
         step: time step h in s.
-        options: how a step is done; the fields of `StepOptions` are keywords as well.
-        throw: raise `SolveError` at a step that does not reach its tolerance, which is not done then; the
+        options: options of a step; the fields of `StepOptions` are keywords as well.
+        throw: raise `SolveError` at a step that does not reach its tolerance, and discard that step; the
             default counts such steps in the `certificate`, as `simulate` does.
-        **overrides: fields of `StepOptions`, in place of those of `options`.
+        **overrides: fields of `StepOptions` that replace those of `options`.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Simulation:
             )
         check_step(step)
         self.options = overridden("Simulation", StepOptions, options, overrides)
-        """How a step is done, as it was asked for."""
+        """Options of a step, as given."""
         self.throw = throw
         """Whether a step that misses its tolerance raises."""
         if len(system.joints):
@@ -87,14 +87,14 @@ class Simulation:
 
     def _begin(self, step: float) -> None:
         self._stepper = TimeStepper(self._system, step, self.options)
-        self._outdated = False  # whether bodies came or went since the stepper was made
+        self._outdated = False  # whether bodies were added or removed since the stepper was created
         self._log = StepLog()
         self._frame: Frame | None = None
 
     def __repr__(self) -> str:
         return f"Simulation(time={self.time:g} s, step={self._stepper.step:g} s, {self._system!r})"
 
-    # ---- where it is ----------------------------------------------------------------------------
+    # ---- current state --------------------------------------------------------------------------
 
     @property
     def time(self) -> float:
@@ -108,20 +108,20 @@ class Simulation:
 
     @property
     def index(self) -> int:
-        """Steps done."""
+        """Number of steps done."""
         return self._stepper.index
 
     @property
     def system(self) -> System:
-        """The system in motion: its state changes with every step, and what is written to it holds at once.
+        """The simulated system: its state changes with every step, and values written to it apply at once.
 
-        Fetch its arrays again after bodies were added or removed.
+        Fetch its arrays again after adding or removing bodies.
         """
         return self._system
 
     @property
     def frame(self) -> Frame | None:
-        """The last step; None at the beginning, and after `reset`, `add`, `remove` or another `state`."""
+        """The last step; None at the beginning and after `reset`, `add`, `remove` or setting `state`."""
         return self._frame
 
     @property
@@ -146,33 +146,33 @@ class Simulation:
 
     @property
     def certificate(self) -> RunCertificate:
-        """How exact all steps so far were."""
+        """Accuracy of all steps so far."""
         return RunCertificate.of(self._log, self.options.tolerance)
 
     @property
     def timings(self) -> Timings:
-        """Wall time of the parts of all steps so far."""
+        """Wall times of the parts of all steps so far."""
         return self._stepper.timings
 
     @property
     def random(self) -> np.random.Generator:
-        """Random numbers for noise and disturbances of your own; `reset(seed=…)` starts them anew."""
+        """Random numbers for the caller's noise and disturbances; `reset(seed=…)` restarts them."""
         return self._random
 
-    # ---- moving ---------------------------------------------------------------------------------
+    # ---- stepping -------------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> Frame:
-        """Do n steps and return the last one."""
+        """Do n steps and return the last frame."""
         whole("Simulation.step", "n", n, 1)
         for _ in range(n):
             frame = self._advance()
         return frame
 
     def run(self, *, until: float | Callable[[Frame], bool]) -> Frame | None:
-        """Do steps up to a time, or until a function of the last step returns True; return the last step.
+        """Step up to a given time, or until a function of the frame returns True; return the last frame.
 
         Args:
-            until: time in s, of which the first step at or after it is the last one done; or the function.
+            until: time in s (the last step is the first one that ends at or after it), or the function.
         """
         if callable(until):
             frame = self.step()
@@ -202,7 +202,7 @@ class Simulation:
             if self.throw and frame.status != "solved":
                 raise _failure(frame)
             with nullcontext() if recorder is None else uninterrupted():
-                self._log.add(frame)  # from here on the step counts
+                self._log.add(frame)  # from here on the step is complete
                 self._frame = frame
                 if recorder is not None:
                     recorder.take(frame)
@@ -215,25 +215,25 @@ class Simulation:
         return frame
 
     def _current(self) -> TimeStepper:
-        """The stepper of the bodies that there are now."""
+        """The stepper of the current bodies."""
         if self._outdated:
             self._stepper, self._outdated = self._stepper.again(), False
         return self._stepper
 
-    # ---- going back -----------------------------------------------------------------------------
+    # ---- saving and restoring -------------------------------------------------------------------
 
     @property
     def state(self) -> State:
-        """All that the next steps depend on, as a copy; it can be changed, kept, and set again.
+        """A copy of all that the next steps depend on; it can be changed, kept and set again.
 
-        A state that is set belongs to a system with the same bodies and joints. Its time must be a whole
-        number of steps.
+        A state can be set only in a system with the same bodies and joints. Its time must be a multiple of
+        the step.
         """
         return State.of(self._stepper.memory(), self.time)
 
     @state.setter
     def state(self, state: State) -> None:
-        self._refuse_while_recording("set to another state")
+        self._refuse_while_recording("setting another state")
         index = self._index_of(state, self._system.count)
         before = self._stepper.memory()
         try:
@@ -247,15 +247,15 @@ class Simulation:
         self._frame = None
 
     def _index_of(self, state: State, bodies: int) -> int:
-        """Steps up to a state, which is to be set when there are so many bodies."""
+        """Number of steps up to a state; checks that it fits this number of bodies."""
         if not isinstance(state, State):
             raise OptionError(f"the state is {state!r}: give the state of a simulation, sim.state")
         step = self._stepper.step
         index = round(state.time / step)
         if index < 0 or abs(index * step - state.time) > 1e-9 * max(step, abs(state.time)):
             raise OptionError(
-                f"the state is of the time {state.time:g} s, which is no multiple of the step {step:g} s: "
-                "give it to a simulation with the step that it comes from"
+                f"the state has the time {state.time:g} s, which is not a multiple of the step {step:g} s: "
+                "use the step of the simulation that it was taken from"
             )
         if len(state.position) != bodies:
             raise OptionError(
@@ -265,15 +265,15 @@ class Simulation:
         return index
 
     def reset(self, state: State | None = None, seed: int | None = None) -> None:
-        """Begin again: bodies, joints, motors and forces as they were given, no steps, no controls.
+        """Restart: restore bodies, joints, motors and forces as given, with no steps and no controls.
 
-        Functions that observe stay.
+        Functions that observe are kept.
 
         Args:
-            state: to begin with; that of the system that was given if None.
-            seed: of `random`, which goes on if None.
+            state: initial state; None for that of the given system.
+            seed: seed of `random`, which is not restarted if None.
         """
-        self._refuse_while_recording("reset")
+        self._refuse_while_recording("resetting it")
         if state is not None:
             self._index_of(state, self._first.count)  # before anything has changed
         if seed is not None:
@@ -292,18 +292,18 @@ class Simulation:
         resume: bool = False,
         duration: float | None = None,
     ) -> Recorder:
-        """Record all steps from now on in a file, which is closed at the end of the `with` block.
+        """Record all following steps in a file, which is closed at the end of the `with` block.
 
         Args:
-            recording: a file name, or a `Recording` that says what to keep and when; an older file is an
+            recording: a file name, or a `Recording` that says what to save and when; an existing file is an
                 error, unless the recording says overwrite=True.
-            resume: go on from the last checkpoint of the recording, which was begun from the state that the
-                simulation is in now. Controls are not in the file: give them again.
-            duration: time in s that the recording is to reach; an older one that is longer is refused.
+            resume: continue from the last checkpoint of the recording, which must have begun from the current
+                state of the simulation. Controls are not saved in the file: set them again.
+            duration: final time of the recording in s; a longer existing recording is refused.
         """
         if self._recorder is not None and not self._recorder.closed:
             raise OptionError(
-                f"the simulation is recorded in {self._recorder.path} already: close that first"
+                f"the simulation is already recorded in {self._recorder.path}: close that recording first"
             )
         if not isinstance(recording, Recording):
             recording = Recording(recording)
@@ -317,11 +317,11 @@ class Simulation:
     def _refuse_while_recording(self, what: str) -> None:
         if self._recorder is not None and not self._recorder.closed:
             raise OptionError(
-                f"the simulation is recorded in {self._recorder.path}, which shows one motion of the same "
-                f"bodies: close the recording before it is {what}"
+                f"the simulation is recorded in {self._recorder.path}, which has one motion of the same "
+                f"bodies: close the recording before {what}"
             )
 
-    # ---- steering -------------------------------------------------------------------------------
+    # ---- controls -------------------------------------------------------------------------------
 
     def set_force(
         self,
@@ -331,10 +331,10 @@ class Simulation:
         torque: ArrayLike | None = None,
         point: ArrayLike | None = None,
     ) -> None:
-        """Let a force and a torque act on a body from the next step on, until they are set again.
+        """Apply a force and a torque to a body from the next step on, until they are set again.
 
-        They come on top of the system's own forces, and replace what was set before; with neither, nothing
-        acts any more.
+        They are added to the system's own forces and replace earlier controls of this body; with neither
+        argument, the control is removed.
 
         Args:
             body: a body that can move, by index or name.
@@ -352,43 +352,43 @@ class Simulation:
         force: float | None = None,
         coordinate: str | None = None,
     ) -> None:
-        """Set what a joint's motor does from the next step on, until it is set again.
+        """Set the target of a joint's motor from the next step on, until it is set again.
 
-        The motor is one that the system has: `System.add_motor`.
+        The system must have the motor: see `System.add_motor`.
 
         Args:
             joint: index or name.
             speed: of a motor with a speed, in m/s or rad/s.
             force: of a motor with a force, in N or N·m.
-            coordinate: which one, where the joint has several.
+            coordinate: which coordinate, if the joint has several.
         """
         control.set_motor(self._system, joint, coordinate, speed=speed, force=force)
 
     def set_driver(
         self, joint: int | str, position: float, *, rate: float = 0.0, coordinate: str | None = None
     ) -> None:
-        """Let a joint's driver be at `position` at the end of the next step, and go on at `rate` from there.
+        """Prescribe a joint's driver: `position` at the end of the next step, moving at `rate` from there.
 
-        The driver is one that the system has (`System.add_driver`). It has no limit: the joint gets there in
-        that one step, whatever force it takes.
+        The system must have the driver (`System.add_driver`). Its force is unlimited: the joint reaches the
+        position in that one step.
 
         Args:
             joint: index or name.
             position: in m or rad.
             rate: in m/s or rad/s.
-            coordinate: which one, where the joint has several.
+            coordinate: which coordinate, if the joint has several.
         """
         end = self.time + self._stepper.step
         control.set_driver(self._system, joint, coordinate, position, rate, end)
 
-    # ---- bodies that come and go ----------------------------------------------------------------
+    # ---- adding and removing bodies -------------------------------------------------------------
 
     def add(self, shape: Shape | None, **options: Unpack[BodyOptions]) -> int:
         """Add a body before the next step and return its index; arguments as in `System.add_body`.
 
-        What `StepOptions` leaves open is chosen anew, with this body.
+        Defaults of `StepOptions` are derived again from the system with this body.
         """
-        self._refuse_while_recording("given another body")
+        self._refuse_while_recording("adding a body")
         index = self._system.add_body(shape, **options)
         self._outdated, self._frame = True, None
         return index
@@ -396,16 +396,16 @@ class Simulation:
     def remove(self, body: int | str) -> None:
         """Remove a body, by index or name, with the forces on it before the next step.
 
-        Names stay; indices of the bodies after it go down by one. All other contacts keep their impulses.
+        Names are kept; indices of later bodies decrease by one. All other contacts keep their impulses.
         """
-        self._refuse_while_recording("robbed of a body")
+        self._refuse_while_recording("removing a body")
         number = removal.remove_body(self._system, body)
         self._stepper.renumber_shapes(number)
         self._outdated, self._frame = True, None
 
 
 def _failure(frame: Frame) -> NonsmoothError:
-    """Why a step failed."""
+    """The error of a failed step."""
     certificate = frame.contacts.certificate
     if frame.status == WRONG_CONTACTS and certificate is not None:
         return ContactError(

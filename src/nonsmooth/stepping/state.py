@@ -1,4 +1,4 @@
-"""`State`: all that the next steps of a simulation depend on, besides its system and its options."""
+"""`State`: all that the next steps of a simulation depend on, besides its system and options."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from nonsmooth._support.words import counted
 
 @dataclass(eq=False, repr=False)
 class State:
-    """The state of a simulation between two steps; its arrays are its own and may be changed.
+    """The state of a simulation between two steps; its arrays are copies and may be changed.
 
-    A simulation that is set to it goes on with the same bits, if its controls are the same. What joints and
-    contacts remember (angles with whole turns, impulses from which the next solve starts) is part of it.
+    A simulation restored to it continues bitwise identically, if its controls are the same. The history of
+    joints and contacts (angles with whole turns, impulses for the warm start) is included.
     """
 
     time: float
@@ -36,25 +36,25 @@ class State:
     joint_impulses: Floats
     """(rows of joints,) of the last step in N·s or N·m·s."""
     contact_shapes: Indices
-    """(c, 2) shapes of the contacts of the last step."""
+    """(c, 2) pairs of shapes of the contacts of the last step."""
     contact_feature: Integers
-    """(c,) which corner, edge or face made each of them."""
+    """(c,) features (corner, edge or face) that produced the contacts."""
     contact_impulses: Floats
-    """(c, 3) theirs in N·s on body B, world frame, without those of impacts."""
+    """(c, 3) impulses of the contacts in N·s on body B, world frame, without those of impacts."""
 
     def __repr__(self) -> str:
         bodies = counted(len(self.position), "body", "bodies")
         return f"State(time={self.time:g} s, {bodies}, {counted(len(self.contact_shapes), 'contact')})"
 
     def copy(self) -> State:
-        """Return a state of its own."""
+        """Return a copy with arrays of its own."""
         return copy.deepcopy(self)
 
     @classmethod
     def of(cls, memory: Mapping[str, Any], time: float) -> State:
-        """Make it from the memory of a `TimeStepper` at a time (s)."""
+        """Create it from the memory of a `TimeStepper` at a time (s)."""
         return cls(time, **{name: np.array(value) for name, value in memory.items() if name != "index"})
 
     def memory(self, index: int) -> dict[str, Any]:
-        """Return it as the memory of a `TimeStepper` after so many steps."""
+        """Return it as the memory of a `TimeStepper` at the given step number."""
         return {**{name: value for name, value in vars(self).items() if name != "time"}, "index": index}

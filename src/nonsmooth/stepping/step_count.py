@@ -1,4 +1,4 @@
-"""How many steps of one length there are in a time."""
+"""Number of time steps in a duration."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def check_step(step: float) -> None:
 
 
 def steps_to(time: float, step: float) -> int:
-    """Number of steps of which the last one ends at a time or after it, both in s."""
+    """Number of steps until the first one that ends at or after a time, both in s."""
     return math.ceil(time / step - 1e-9)
 
 
 def step_count(duration: float, step: float) -> int:
-    """Number of steps of a run; times in s that do not go together, or were swapped, are errors."""
+    """Number of steps of a run; inconsistent or swapped times in s are errors."""
     check_step(step)
     if not (is_finite(duration) and duration >= 0.0):
         raise OptionError(f"duration is {_said(duration)}: give a time that is not negative")

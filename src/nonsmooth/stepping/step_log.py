@@ -36,22 +36,22 @@ NUMBERS = {
     "withheld_contacts": "1",
     "deep_contacts": "1",
 }
-"""Names and units of the numbers that a step hands out besides its certificate."""
+"""Names and units of the numbers of a step besides its certificate."""
 
 _ALWAYS = ("time", "residual", "iterations", "solved")
 _OF_IMPACTS = ("impacts", "impact_work", "reduced_impacts", "unfinished_impacts")
 
 ABSENT = {name: 0.0 if name in ("joint_error", *_OF_IMPACTS) else np.nan for name in NUMBERS}
-"""What a number is in steps that do not tell it: without joints none opens, without restitution there are no
-impacts; all else is not known."""
+"""Values of numbers that a step does not report: 0 for joint errors without joints and for impacts without
+restitution; all others are unknown."""
 
 
 def numbers_of(system: System, scheme: str = "stabilised") -> dict[str, str]:
     """Names and units of the numbers of this system's steps.
 
-    Without joints there is no joint error, without restitution there are no impacts, and the work of flight
-    is reported if there are impacts, and in the scheme "ballistic". Recordings have these numbers and no
-    others, so that older ones of systems without restitution can be continued.
+    Without joints there is no joint error, without restitution there are no impacts; the work of flight is
+    reported with restitution and in the scheme "ballistic". Recordings contain exactly these numbers, so that
+    older ones of systems without restitution can be continued.
     """
     bounces = bool(system.materials.pair_table().restitution.any())
     known = {name: len(system.joints) > 0 for name in ("joint_error",)}
@@ -62,7 +62,7 @@ def numbers_of(system: System, scheme: str = "stabilised") -> dict[str, str]:
 class StepLog(Mapping[str, Floats]):
     """Scalars of every step by name: time, residual, iterations, solved (1 or 0), and those of `NUMBERS`.
 
-    Columns are read-only; a number that is not known is NaN.
+    Columns are read-only; unknown numbers are NaN.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class StepLog(Mapping[str, Floats]):
         """Number of steps."""
 
     def add(self, frame: Frame) -> None:
-        """Take in a step."""
+        """Append a step."""
         if self.count == self._columns.shape[1]:
             self._columns = np.concatenate([self._columns, np.empty_like(self._columns)], axis=1)
         told = frame.numbers
@@ -101,7 +101,7 @@ class StepLog(Mapping[str, Floats]):
         return np.ascontiguousarray(self._columns[:, : self.count].T)
 
     def restore(self, table: Floats) -> None:
-        """Go back to what `table` returned; it may be older, and lack the last of the names."""
+        """Restore what `table` returned; it may be older and lack the last of the names."""
         table = np.asarray(table, dtype=float)
         self.count = len(table)
         self._columns = np.empty((len(self._names), max(64, self.count)))

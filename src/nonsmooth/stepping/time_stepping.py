@@ -1,7 +1,7 @@
 """Time stepping: System → contacts → problem → solution with certificate → new state.
 
-`EulerStep` says how a step is done where bodies touch, `RattleStep` how where they do not, and `Projection`
-what is done on position level. Impulses of joints, and of contacts that stay, start the next solve.
+`EulerStep` does steps with contacts, `RattleStep` steps without, and `Projection` corrects positions.
+Impulses of joints, and of contacts that persist, are the warm start of the next solve.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from nonsmooth.stepping.step_count import check_step
 from nonsmooth.stepping.step_log import numbers_of
 
 _LATE = 1e-3
-"""Overlap, as a part of the margin, from which on a contact that was not known counts as found too late."""
+"""Overlap, relative to the margin, above which a new contact counts as found too late."""
 
 
 class TimeStepper:
-    """Moves a system step by step; the system's state arrays are its own state."""
+    """Advances a system step by step, in place on the system's state arrays."""
 
     def __init__(self, system: System, step: float, options: StepOptions | None = None) -> None:
         check_step(step)
@@ -69,7 +69,7 @@ class TimeStepper:
         self._displacement, self._turn = np.empty((count, 3)), np.empty(count)
         self.contacts = Contacts.empty()
         self.impulses = np.zeros((0, 3))
-        """World frame, on body B, in N·s, without those of impacts: the next solve starts from them."""
+        """World frame, on body B, in N·s, without those of impacts: the warm start of the next solve."""
         self._names = numbers_of(system, options.scheme)
         self.joint_impulses = np.zeros(self.mechanism.count)
         """λ in N·s or N·m·s, one per joint row."""
@@ -80,7 +80,7 @@ class TimeStepper:
         return self.index * self.step
 
     def advance(self) -> Frame:
-        """Do one step and return what happened in it."""
+        """Do one step and return its frame."""
         system, options = self.system, self.options
         began, waited = work_seconds(), kernel_seconds()
         force = system.forces(self.time)
@@ -144,7 +144,7 @@ class TimeStepper:
         )
 
     def _state(self) -> motion_kernels.State:
-        """The system's own arrays, and rotation matrices that go with them."""
+        """The system's own arrays, with matching rotation matrices."""
         system = self.system
         state = motion_kernels.State(
             system.position,
@@ -157,7 +157,7 @@ class TimeStepper:
         return state
 
     def _prepare(self, state: motion_kernels.State, force: Floats) -> None:
-        """Find the motion without impulses, and how far it may take the bodies."""
+        """Compute the motion without impulses, and bounds on the bodies' displacements."""
         motion, options = self._motion, self.options
         motion_kernels.free_motion(self._bodies, state, force, self.step, motion.momentum, motion.velocity)
         motion_kernels.reach(
@@ -181,7 +181,7 @@ class TimeStepper:
         return replace(contacts, certificate=certificate)
 
     def _put_right(self, state: motion_kernels.State, outcome: Outcome) -> float:
-        """Do what the scheme asks for on position level; returns the joints' error in m or rad."""
+        """Correct positions as the scheme requires; return the joints' error in m or rad."""
         if self.options.projected and not outcome.closed:
             return self._projection.close(state, self.time).joint_error
         if self.mechanism.count == 0:
@@ -192,7 +192,7 @@ class TimeStepper:
         return self.mechanism.error(self.mechanism.coordinates(rows, self.time))
 
     def _late(self, contacts: Contacts) -> int:
-        """Number of contacts that overlap and that the last step did not know: they were found too late."""
+        """Number of overlapping contacts that the last step did not have: they were found too late."""
         deep = np.flatnonzero(contacts.gap < -_LATE * self.options.margin)
         if self.index == 0 or len(deep) == 0:
             return 0
@@ -224,7 +224,7 @@ class TimeStepper:
         }
         if "impacts" in self._names:
             impacts = outcome.impacts
-            if impacts is not None:  # what driven surfaces do in an impact is work of contacts
+            if impacts is not None:  # work of driven surfaces in an impact counts as work of contacts
                 numbers["contact_work"] += impacts.driven
             numbers |= {
                 "impacts": 0.0 if impacts is None else float(impacts.count),
@@ -248,7 +248,7 @@ class TimeStepper:
                 f"{np.array2string(state.position[body], precision=4)} m; enlarge world, or give it walls"
             )
 
-    # ---- what is needed to go on with the same bits --------------------------------------------
+    # ---- state for bitwise identical continuation ------------------------------------------------
 
     def memory(self) -> dict[str, Any]:
         """Everything that the next steps depend on, besides the system's constants and the options."""
@@ -259,7 +259,7 @@ class TimeStepper:
             "quaternion": system.quaternion.copy(),
             "linear_velocity": system.linear_velocity.copy(),
             "angular_velocity": system.angular_velocity.copy(),
-            # a step makes these anew and changes none of them
+            # a step creates new arrays here and does not change these
             "contact_shapes": self.contacts.shapes,
             "contact_feature": self.contacts.feature,
             "contact_impulses": self.impulses,
@@ -268,7 +268,7 @@ class TimeStepper:
         }
 
     def restore(self, memory: dict[str, Any]) -> None:
-        """Go back to what `memory` returned."""
+        """Restore what `memory` returned."""
         system = self.system
         self.index = int(memory["index"])
         for name in ("position", "quaternion", "linear_velocity", "angular_velocity"):
@@ -284,21 +284,21 @@ class TimeStepper:
         self.contacts.shapes[:] = memory["contact_shapes"]
         self.contacts.feature[:] = memory["contact_feature"]
         self.impulses = np.array(memory["contact_impulses"])
-        if "joint_angles" in memory:  # recordings of systems without joints did not always have it
+        if "joint_angles" in memory:  # older recordings of systems without joints may lack it
             system.joints.restore(np.asarray(memory["joint_angles"]))
             self.joint_impulses = np.array(memory["joint_impulses"])
 
-    # ---- when bodies come and go ---------------------------------------------------------------
+    # ---- adding and removing bodies -------------------------------------------------------------
 
     def again(self) -> TimeStepper:
-        """Return a stepper of the system as it is now, which goes on from here."""
+        """Return a stepper of the system in its current form, which continues from here."""
         other = TimeStepper(self.system, self.step, self._asked)
         other.restore(self.memory())
         other.timings = self.timings
         return other
 
     def renumber_shapes(self, number: Integers) -> None:
-        """Give the shapes the numbers (s,) in place of theirs; contacts of those with −1 are dropped."""
+        """Replace the numbers of the shapes by (s,); contacts of shapes with −1 are dropped."""
         shapes = number[self.contacts.shapes]
         kept = np.flatnonzero(np.all(shapes >= 0, axis=1))
         self.contacts, self.impulses = self.contacts.take(kept), self.impulses[kept]

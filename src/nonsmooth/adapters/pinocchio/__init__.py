@@ -1,4 +1,4 @@
-"""Robots of Pinocchio (`pin`), which is imported when a robot is read and not before."""
+"""Pinocchio robots; `pin` is imported only when a robot is read."""
 
 from nonsmooth.adapters.pinocchio.contact_problem import contact_problem
 from nonsmooth.adapters.pinocchio.generalised_system import generalised_system

@@ -1,11 +1,11 @@
-"""From Pinocchio's robots to contact problems: `RobotContact` and `contact_problem`.
+"""From Pinocchio robots to contact problems: `RobotContact` and `contact_problem`.
 
     pin.computeAllTerms(model, data, q, v)
     foot = RobotContact("left_foot", normal=(0, 0, 1), friction=0.7, gap=0.002)
     problem = contact_problem(model, data, [foot], velocity=v, torque=tau, step=0.001)
     v_next = solve(problem).velocity
 
-Pinocchio (`pin`) is imported when a problem is made, and not before. SI units.
+Pinocchio (`pin`) is imported only when a problem is created. SI units.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.laws import COULOMB, Law
 
 _AT_REST = 1e-6
-"""m/s up to which a contact counts as neither opening, closing nor sliding on acceleration level."""
+"""Speed in m/s up to which a contact counts as neither opening, closing nor sliding on acceleration level."""
 _CLOSED = 1e-6
 """Gap in m up to which a contact counts as closed on acceleration level."""
 _SAME = 1e-8
-"""Part by which velocities may differ that should be the same but for rounding."""
+"""Relative difference of velocities that agree up to rounding."""
 _CURE = "call pin.computeAllTerms(model, data, q, v) first"
 
 
@@ -95,7 +95,7 @@ def contact_problem(
     torque: ArrayLike | None = None,
     law: Law | str = COULOMB,
 ) -> ContactProblem:
-    """Return the problem of a robot's contacts, from data that Pinocchio has computed.
+    """Return the problem of a robot's contacts, from Pinocchio's computed data.
 
     Needs `pin.computeAllTerms(model, data, q, v)`, or crba, computeJointJacobians, forwardKinematics(q, v)
     and nonLinearEffects one by one; changes nothing.
@@ -106,10 +106,10 @@ def contact_problem(
 
     Without one it is on acceleration level: k = τ − nle, the bias of a contact is J̇v, forces are in N, and
     the solution's velocity is the acceleration. Its contacts must be closed and neither open, close nor
-    slide, and their points are taken as fixed to the bodies.
+    slide; their points are taken as fixed to the bodies.
 
     Args:
-        model: a pin.Model; a robot, or several of them and free objects appended to each other.
+        model: a pin.Model; a robot, or several robots and free objects appended to each other.
         data: its pin.Data.
         contacts: at least one.
         velocity: v (nv,) that data was computed with, in m/s or rad/s.
@@ -159,7 +159,7 @@ def contact_problem(
 
 
 class _Place:
-    """Where a contact is: its point, its axes, and the joints that carry its two sides."""
+    """Geometry of a contact: its point, its axes, and the joints that carry its two sides."""
 
     def __init__(self, pin: Any, model: Any, data: Any, contact: RobotContact) -> None:
         self._pin, self._model, self._data = pin, model, data
@@ -170,7 +170,7 @@ class _Place:
             if other.parentJoint == frame.parentJoint:
                 raise ProblemError(
                     f"frames {contact.frame!r} and {contact.other!r} are on the same body: they do not move "
-                    "against each other, so that there is nothing to solve"
+                    "relative to each other, and there is nothing to solve"
                 )
             self._joints.append((other.parentJoint, -1.0))
         if contact.point is None:
@@ -187,7 +187,7 @@ class _Place:
             if joint != WORLD:
                 found = self._pin.getJointJacobian(self._model, self._data, joint, self._pin.WORLD)
                 spatial = np.asarray(found)
-                # Velocity of the point p of a body: that of the point at the world's origin, and ω × p.
+                # Velocity of the point p of a body: that of the point at the world's origin, plus ω × p.
                 total += sign * (spatial[:3] + np.cross(spatial[3:].T, self._point).T)
         return self._axes @ total
 
@@ -204,10 +204,10 @@ class _Place:
         return self._axes @ total
 
     def _bias(self, joint: int) -> Any:
-        """Spatial acceleration of a joint's body, in its frame, where no joint accelerates.
+        """Spatial acceleration of a joint's body, in its frame, without joint accelerations.
 
-        By recursion from what forward kinematics left: Pinocchio's dJ leaves out the joints' own bias, which
-        those with changing axes have, and its a_gf holds whatever was computed last.
+        By recursion from the results of forward kinematics: Pinocchio's dJ omits the joints' own bias, which
+        joints with changing axes have, and its a_gf holds the result of the last algorithm.
         """
         if joint == WORLD:
             return self._pin.Motion.Zero()
@@ -231,7 +231,7 @@ def _mass_matrix(data: Any, model: Any) -> Floats:
 
 
 def _check_same_velocity(data: Any, model: Any, velocity: Floats) -> None:
-    """Raise where the bodies' velocities in data are not those that Jacobians and `velocity` give."""
+    """Raise if the bodies' velocities in data differ from those of the Jacobians and `velocity`."""
     jacobian, found = np.asarray(data.J), np.zeros((model.njoints, 6))
     for joint in range(1, model.njoints):
         first, count = model.idx_vs[joint], model.nvs[joint]
@@ -246,7 +246,7 @@ def _check_same_velocity(data: Any, model: Any, velocity: Floats) -> None:
 
 
 def _check_gravity(pin: Any, model: Any, data: Any) -> None:
-    """Raise where data has no nonlinear effects at all and yet gravity acts on the joints."""
+    """Raise if data has no nonlinear effects although gravity acts on the joints."""
     if np.any(np.asarray(data.nle)):
         return
     gravity = np.asarray(model.gravity.linear)
@@ -255,7 +255,7 @@ def _check_gravity(pin: Any, model: Any, data: Any) -> None:
         centre, weight = np.asarray(data.oMi[joint].act(body.lever)), body.mass * gravity
         jacobian = np.asarray(pin.getJointJacobian(model, data, joint, pin.WORLD))
         if np.abs(jacobian.T @ np.concatenate([weight, np.cross(centre, weight)])).max() > _SAME:
-            raise ProblemError(f"data holds no nonlinear effects, and gravity acts on the robot: {_CURE}")
+            raise ProblemError(f"data holds no nonlinear effects, but gravity acts on the robot: {_CURE}")
 
 
 def _check_rolling(number: int, contact: RobotContact, speed: Floats) -> None:
@@ -267,7 +267,7 @@ def _check_rolling(number: int, contact: RobotContact, speed: Floats) -> None:
     if contact.gap < -_CLOSED:
         raise ProblemError(
             f"contacts[{number}] (frame {contact.frame!r}) overlaps by {-contact.gap:g} m, which "
-            "accelerations do not undo: give gap=0 if that is meant, or a step"
+            "accelerations do not correct: give gap=0 if that is meant, or a step"
         )
     fastest = float(np.abs(speed).max())
     if fastest > _AT_REST:

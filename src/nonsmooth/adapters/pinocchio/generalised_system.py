@@ -5,7 +5,7 @@
     system = generalised_system(model, [foot], torque=lambda q, v, t: -0.5 * v, limits=True)
     run = simulate_events(system, q0, v0, duration=1.0)
 
-q and u are Pinocchio's q and v. Pinocchio (`pin`) is imported when a system is made, and not before. SI
+q and u are Pinocchio's q and v. Pinocchio (`pin`) is imported only when a system is created. SI
 units.
 
     M(q) u̇ = τ(q, u, t) − nle(q, u) + Σ W λ
@@ -41,7 +41,7 @@ Torque = Callable[[Floats, Floats, float], ArrayLike]
 """τ(q, v, t) (nv,) in N or N·m."""
 
 _NO_LIMIT = 1e300
-"""Pinocchio writes the largest number there is where a joint has no limit."""
+"""Pinocchio's position limit of joints without one: the largest floating-point number."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ class RobotPoint:
         radius: of a ball about the point in m; 0 for the point itself.
         normal: (3,) unit vector of the plane in the world's frame, out of the solid.
         offset: of the plane from the world's origin along the normal, in m.
-        along: (3,) unit vector across the normal: friction acts along it only, as planar models want;
-            in all directions of the plane if not given.
+        along: (3,) unit vector across the normal: friction acts only along it, as in planar models;
+            by default in all directions of the plane.
         friction: μ ≥ 0 of a contact that slides.
-        sticking_friction: μ ≥ friction of a contact that sticks; the same as `friction` if not given.
+        sticking_friction: μ ≥ friction of a contact that sticks; by default the same as `friction`.
         restitution: from 0 to 1.
-        name: of the contact; the frame's name if not given.
+        name: of the contact; by default the frame's name.
     """
 
     frame: str | int
@@ -100,13 +100,13 @@ def generalised_system(
 ) -> GeneralisedSystem:
     """Return a Pinocchio model as a `GeneralisedSystem` with q and v of the model.
 
-    Mass and forces of motion are Pinocchio's, with rotor inertias as it counts them; the potential is that of
+    Mass and forces of motion are Pinocchio's, including rotor inertias; the potential is that of
     gravity, and the power is that of the torque.
 
     Args:
         model: a pin.Model.
         contacts: points and balls against planes.
-        torque: τ (nv,) in N or N·m, or a function τ(q, v, t) that returns it; zero if not given.
+        torque: τ (nv,) in N or N·m, or a function τ(q, v, t) that returns it; zero by default.
         limits: make the model's position limits stops, named "elbow lower" and "elbow upper": those of all
             joints whose coordinates are lengths and angles, not of joints with quaternions or (cos, sin).
         limit_restitution: of these stops, from 0 to 1.
@@ -131,7 +131,7 @@ def generalised_system(
 
 
 class _Motion(NamedTuple):
-    """A frame at one place: its origin, its axes (columns) and its Jacobian, all in the world's frame."""
+    """A frame at one position: its origin, its axes (columns) and its Jacobian, all in the world's frame."""
 
     origin: Floats
     turn: Floats
@@ -140,7 +140,7 @@ class _Motion(NamedTuple):
 
 
 class _Robot:
-    """Pinocchio's algorithms as functions of q and u: what they compute is copied out of its data at once."""
+    """Pinocchio's algorithms as functions of q and u: results are copied out of its data at once."""
 
     def __init__(self, pin: Any, model: Any) -> None:
         self._pin, self._model, self._data = pin, model, model.createData()
@@ -149,7 +149,7 @@ class _Robot:
         self.effects = latest(self._effects)
 
     def frame(self, frame: str | int) -> int:
-        """The index of a frame of a body that moves."""
+        """The index of a frame on a body that moves."""
         index = frame_index(self._model, frame)
         if self._model.frames[index].parentJoint == WORLD:
             raise ProblemError(
@@ -169,7 +169,7 @@ class _Robot:
         return _Motion(np.array(place.translation), np.array(place.rotation), np.array(found))
 
     def drift(self, frame: int, q: Floats, u: Floats) -> tuple[Floats, Floats, Floats]:
-        """Acceleration of a frame's origin, its angular acceleration and velocity, where u̇ = 0."""
+        """Acceleration of a frame's origin, and its angular acceleration and velocity, for u̇ = 0."""
         pin, model, data = self._pin, self._model, self._data
         pin.forwardKinematics(model, data, self._unit(q), u, self._still)
         found = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL_WORLD_ALIGNED)
@@ -185,12 +185,12 @@ class _Robot:
         return np.array(self._pin.nonLinearEffects(self._model, self._data, self._unit(q), u))
 
     def _unit(self, q: Floats) -> Floats:
-        # Integration keeps the length of a quaternion only up to its tolerance: nothing here depends on it.
+        # Integration keeps the norm of a quaternion only to its tolerance: nothing here depends on it.
         return np.asarray(self._pin.normalize(self._model, q))
 
 
 def _rate_function(model: Any) -> Callable[[Floats, Floats], Floats]:
-    """q̇(q, u), joint by joint: Pinocchio's own function for it is not there in Python."""
+    """q̇(q, u), joint by joint: Pinocchio's own function for it is not available in Python."""
     special: list[tuple[_Rate, slice, slice]] = []
     plain_q: list[int] = []
     plain_u: list[int] = []
@@ -206,8 +206,8 @@ def _rate_function(model: Any) -> Callable[[Floats, Floats], Floats]:
             special.append((_RATES[kind], coordinates, speeds))
         else:
             raise ProblemError(
-                f"joint {model.names[joint]!r} is a {kind}, whose coordinates have rates that are not known "
-                "here: put it together from revolute, prismatic, planar, spherical and free-flyer joints"
+                f"joint {model.names[joint]!r} is a {kind}, whose coordinate rates are not "
+                "supported: build it from revolute, prismatic, planar, spherical and free-flyer joints"
             )
 
     def rate(q: Floats, u: Floats) -> Floats:
@@ -237,7 +237,7 @@ def _of_free_flyer(q: Floats, u: Floats) -> Floats:
 
 
 def _of_circle(q: Floats, u: Floats) -> Floats:
-    """Of (cos, sin)."""
+    """For (cos, sin)."""
     return np.array([-q[1] * u[0], q[0] * u[0]])
 
 
@@ -269,7 +269,7 @@ class _Point:
     """A `RobotPoint` of a robot: gap, directions and drift.
 
     The velocity along an axis e is that of the frame's origin and ω × r, with r from there to the lowest
-    point of the ball; ṙ is what the body's own turning does to its centre, for the lowest point stays lowest.
+    point of the ball; ṙ is the part of its centre's velocity from rotation, as the lowest point stays lowest.
     """
 
     def __init__(self, robot: _Robot, point: RobotPoint) -> None:
@@ -282,7 +282,7 @@ class _Point:
         self._drift = latest(self._all_drifts)
 
     def contact(self) -> GapContact:
-        """The contact that the integrators take."""
+        """The contact in the form that the integrators use."""
         point = self._point
         rough = point.friction > 0.0 or (point.sticking_friction or 0.0) > 0.0
         return GapContact(
@@ -316,7 +316,7 @@ class _Point:
 
 
 def _stops(model: Any, restitution: float) -> Iterator[GapContact]:
-    """Stops at the position limits of all joints whose coordinates change as their velocities say."""
+    """Stops at the position limits of all joints whose coordinates are integrals of their velocities."""
     for joint in range(1, model.njoints):
         first, count = model.idx_qs[joint], model.nqs[joint]
         if count != model.nvs[joint]:
@@ -327,7 +327,7 @@ def _stops(model: Any, restitution: float) -> Iterator[GapContact]:
             lower, upper = float(model.lowerPositionLimit[at]), float(model.upperPositionLimit[at])
             if lower > upper:
                 raise ProblemError(
-                    f"joint {name!r} has the lower limit {lower} above the upper one {upper}: mend the model"
+                    f"joint {name!r} has the lower limit {lower} above the upper one {upper}: fix the model"
                 )
             for word, bound, sign in (("lower", lower, 1.0), ("upper", upper, -1.0)):
                 if abs(bound) < _NO_LIMIT:

@@ -1,4 +1,4 @@
-"""What both readings of a robot share: Pinocchio itself, its frames, and checks of what is given."""
+"""Shared parts of the Pinocchio adapters: the module itself, frames, and checks of arguments."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import MissingPackageError, ProblemError
 
 WORLD = 0
-"""Index of the joint that Pinocchio has for what does not move."""
+"""Index of Pinocchio's joint for everything that does not move."""
 _UNIT = 1e-6
-"""How far the length of a normal may be from 1, and its cosine with a tangent from 0."""
+"""Largest difference of a normal's length from 1, and of its cosine with a tangent from 0."""
 
 
 def load() -> Any:
-    """Return the module `pinocchio`, or raise an error that says what to install."""
+    """Return the module `pinocchio`, or raise an error with installation instructions."""
     try:
         pinocchio = importlib.import_module("pinocchio")
     except ImportError:
@@ -48,7 +48,7 @@ def frame_index(model: Any, frame: str | int) -> int:
 
 
 class Geometry(NamedTuple):
-    """Where a contact is, as checked numbers: `normal` and `tangent` are unit vectors, `point` is in m."""
+    """Checked geometry of a contact: `normal` and `tangent` are unit vectors, `point` is in m."""
 
     normal: tuple[float, ...]
     tangent: tuple[float, ...] | None
@@ -56,7 +56,7 @@ class Geometry(NamedTuple):
 
 
 def check_frame(name: str, frame: Any) -> None:
-    """Raise where a frame is neither a name nor an index."""
+    """Raise if a frame is neither a name nor an index."""
     if not isinstance(frame, str | int | np.integer) or isinstance(frame, bool):
         raise ProblemError(f"{name} is {frame!r}: give a frame's name or index")
 
@@ -64,7 +64,7 @@ def check_frame(name: str, frame: Any) -> None:
 def checked_geometry(
     frame: str | int, normal: ArrayLike, tangent: ArrayLike | None, point: ArrayLike | None, friction: float
 ) -> Geometry:
-    """Return the geometry of a contact after a check of it, of its frame and of its friction coefficient."""
+    """Return the geometry of a contact after checking it, its frame and its friction coefficient."""
     label = f"the contact of frame {frame!r}"
     check_frame("frame", frame)
     up = _direction(label, "normal", normal)
@@ -99,7 +99,7 @@ def axes(normal: ArrayLike, tangent: ArrayLike | None) -> Floats:
 
 
 def check_kind(name: str, value: Any, kind: Any) -> None:
-    """Raise where a value is not of the class `kind` of Pinocchio."""
+    """Raise if a value is not of Pinocchio's class `kind`."""
     if not isinstance(value, kind):
         raise ProblemError(f"{name} is a {type(value).__name__}: give a pin.{kind.__name__}")
 

@@ -20,7 +20,7 @@ _MARKERS = "os^vDP*Xh"
 
 
 def style(labels: Sequence[str], own: int) -> dict[str, dict[str, Any]]:
-    """Colour, line and marker of each label: full lines for the first `own`, dashed for the libraries'."""
+    """Colour, line and marker of each label: solid lines for the first `own`, dashed for the libraries'."""
     styles = {}
     for number, label in enumerate(labels):
         place = number if number < own else number - own
@@ -45,7 +45,7 @@ def cost_of_inner_iterations(
     ):
         ax.loglog(sizes, seconds, label=label, **look)
     if np.isfinite(slope):
-        # calls rule the first size: the slope is that of the others
+        # call overhead dominates the first size: the slope is that of the others
         large = np.array(sorted({size for found, _ in rates.values() for size in found[1:]}), dtype=float)
         line = (
             np.median([seconds[-1] / found[-1] ** slope for found, seconds in rates.values()]) * large**slope
@@ -65,7 +65,7 @@ def growth(
     limit: float,
     own: int,
 ) -> Figure:
-    """Time to solve bert_oc against its number of steps; `failed` holds N and time of runs without answer."""
+    """Time to solve bert_oc against its number of steps; `failed` has N and time of failed runs."""
     figure, (ax,) = plots.new_axes((9.2, 5.8))
     for label, look in style(list(times), own).items():
         sizes, seconds = times[label]

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 _LAST_CLASS = 32
-"""Objectives below 10⁻³² are shown together with those of the class 32."""
+"""Objectives below 10⁻³² are included in the class 32."""
 
 
 def objectives(answers: Sequence[Answer], title: str) -> Figure:
-    """Figs. 2 and 3: how many instances end with ⌊−log10 f*⌋, by the paper's stop and by ours."""
+    """Figs. 2 and 3: number of instances with each ⌊−log10 f*⌋, by the paper's stopping rule and by ours."""
     figure, (ax,) = plots.new_axes((9.0, 4.2))
     classes = np.arange(0, _LAST_CLASS + 1)
     for shift, label, colour, values in (
@@ -36,7 +36,7 @@ def objectives(answers: Sequence[Answer], title: str) -> Figure:
         ]
         counts = np.bincount(np.clip(found, 0, _LAST_CLASS), minlength=len(classes))
         ax.bar(classes + shift, counts, width=0.4, color=colour, label=label)
-    ax.axvline(9.5, color=DARK_GREY, linewidth=1.0, linestyle="--", label="what the paper counts as solved")
+    ax.axvline(9.5, color=DARK_GREY, linewidth=1.0, linestyle="--", label="solved by the paper's criterion")
     names = [str(k) for k in classes[::2]]
     names[-1] += "+"
     ax.set_xticks(classes[::2], names)

@@ -1,4 +1,4 @@
-"""What the experiments with grasps share: the same instance as a contact problem, and what its answers mean.
+"""Shared parts of the experiments with grasps: instances as contact problems, and their interpretation.
 
 Forces (6,) and accelerations (6,) are in the order of the paper, n1 n2 t1 t2 o1 o2, in N and m/s².
 """
@@ -21,9 +21,9 @@ from nonsmooth.scenes.grasp import SIDES, scara_urdf
 Names = NDArray[np.str_]
 
 NEGLIGIBLE = 1e-6
-"""Forces in N and accelerations in m/s² below this count as none; instances are of size 1."""
+"""Forces in N and accelerations in m/s² below this count as zero; instances are of size 1."""
 BY_CONTACT = np.arange(6).reshape(3, 2).T.ravel()
-"""Where (n, t, o) of the first contact, then those of the second, stand in the paper's order."""
+"""Indices of (n, t, o) of the first contact, then of the second, in the paper's order."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Polygon:
 
 
 def tangents_turned(contacts: int, angle: float) -> Floats:
-    """T (3 c, 3 c) with γ' = T γ: components by contact, in tangents that are turned by `angle` (rad)."""
+    """T (3 c, 3 c) with γ' = T γ: components by contact, with tangents rotated by `angle` (rad)."""
     cosine, sine = np.cos(angle), np.sin(angle)
     one = np.array([[1.0, 0.0, 0.0], [0.0, cosine, sine], [0.0, -sine, cosine]])
     return np.kron(np.eye(contacts), one)
@@ -65,7 +65,7 @@ def tangents_turned(contacts: int, angle: float) -> Floats:
 def polygon_problem(
     matrix: Floats, free: Floats, friction: float, polygon: Polygon | None
 ) -> tuple[ContactProblem, Floats]:
-    """Return the problem of contacts with a polygon, or with the round cone, and T that takes forces there.
+    """Return the problem of contacts with a polygon or with the round cone, and the map T of its forces.
 
     `matrix` and `free` are by contact, (n, t, o) each.
     """
@@ -88,15 +88,15 @@ def contact_problem(grasp: Grasp, polygon: Polygon | None = None) -> tuple[Conta
 
 
 def in_paper_order(by_contact: Floats) -> Floats:
-    """Bring forces by contact, (n, t, o) each, to the paper's order."""
+    """Reorder forces by contact, (n, t, o) each, to the paper's order."""
     return by_contact.reshape(2, 3).T.ravel()
 
 
-# ---- what an answer means ----------------------------------------------------------------------------
+# ---- interpretation of solutions ---------------------------------------------------------------------
 
 
 def transitions(force: Floats, acceleration: Floats) -> Names:
-    """What each contact, which rolls, does next: "break", "roll" or "slide"."""
+    """The next transition of each rolling contact: "break", "roll" or "slide"."""
     tangential = np.hypot(acceleration[2:4], acceleration[4:6])
     staying = np.where(tangential <= NEGLIGIBLE, "roll", "slide")
     return np.where(force[:2] <= NEGLIGIBLE, "break", staying)
@@ -110,7 +110,7 @@ def angles_between(force: Floats, acceleration: Floats) -> Floats:
 
 
 def outside_cone(force: Floats, friction: float) -> NDArray[np.bool_]:
-    """Tell for each contact whether its force lies outside Coulomb's cone."""
+    """Mask of contacts whose force lies outside Coulomb's cone."""
     return np.asarray(np.hypot(force[2:4], force[4:6]) > friction * force[:2] + NEGLIGIBLE)
 
 

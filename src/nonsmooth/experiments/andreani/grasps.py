@@ -3,7 +3,7 @@
 Both contacts slide in a known direction (a linear problem of 2 unknowns), both roll with Coulomb's cone (a
 mixed problem of 12), both roll with the pyramid (a linear problem of 10). Each is solved by the paper's
 method and by SLSQP on its problem (2), by a semismooth Newton method, by Lemke's method where it is linear,
-and by the package's contact solvers, whose answers are put into the same problem: one certificate judges all.
+and by the package's contact solvers, whose answers are put into the same problem: one certificate for all.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SOLVED_OBJECTIVE = 1e-10
 """Objective of problem (2) below which the paper counts an instance as solved."""
 _CONTACT_TOLERANCE = 1e-12
 OPPOSED = 0.01
-"""Angle in degrees up to which a force counts as one against the acceleration."""
+"""Angle in degrees within which a force counts as opposing the acceleration."""
 FAMILIES: dict[str, tuple[str, Callable[[Grasp], MCP]]] = {
     "sliding": ("both slide, linear", Grasp.sliding),
     "rolling": ("both roll, Coulomb's cone, mixed nonlinear", Grasp.rolling),
@@ -77,7 +77,7 @@ METHODS: dict[str, tuple[Solver, float]] = {
     "semismooth-newton": (SemismoothNewton(), 0.0),
     "lemke": (Lemke(), 0.0),
 }
-"""Methods and where all variables start."""
+"""Methods and the initial value of all variables."""
 CONTACT_SOLVER = "contact solver"
 SOLVED = Quantity("solved, {family}, {method}")
 TABLE_2, TABLE_3 = Quantity("Table 2: {} time, {}"), Quantity("Table 3: mean {}, {}")
@@ -90,7 +90,7 @@ PAPER_METHOD, BEST_METHOD = "box-trust-region", "semismooth-newton"
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What one method found for one instance."""
+    """The result of one method for one instance."""
 
     family: str
     method: str
@@ -98,7 +98,7 @@ class Answer:
     residual: float
     """Natural residual, recomputed."""
     objective: float
-    """Of problem (2) at the point, with the slacks that suit it."""
+    """Of problem (2) at the point, with the optimal slacks."""
     objective_at_stop: float
     """Of the method itself when it first fell below the paper's 1e-10, or at its end; NaN without history."""
     force: Floats
@@ -144,7 +144,7 @@ def answer_of(grasp: Grasp, family: str, method: str) -> Answer:
 
 
 def contact_answer_of(grasp: Grasp, family: str) -> Answer:
-    """Solve an instance of rolling contacts as a contact problem, and put its answer into the family's."""
+    """Solve an instance of rolling contacts as a contact problem, and insert its answer into the family's."""
     polygon = Polygon(4, circumscribed=True) if family == "pyramid" else None
     contact, turned = contact_problem(grasp, polygon)
     found = solve_contacts(contact, tolerance=_CONTACT_TOLERANCE, throw=False)
@@ -159,14 +159,14 @@ def contact_answer_of(grasp: Grasp, family: str) -> Answer:
 
 
 def rolling_point(grasp: Grasp, force: Floats) -> Floats:
-    """The unknowns (c_n, λ, c_t, c_o, a_t, a_o) of `Grasp.rolling` that belong to a force."""
+    """The unknowns (c_n, λ, c_t, c_o, a_t, a_o) of `Grasp.rolling` for a force."""
     tangential = grasp.acceleration(force)[2:]
     sliding = np.hypot(tangential[:2], tangential[2:])
     return np.concatenate([force[:2], sliding, force[2:], tangential])
 
 
 def pyramid_point(grasp: Grasp, force: Floats) -> Floats:
-    """The unknowns (c_n, x_t, x_o, a_t⁻, a_o⁻) of `Grasp.pyramid` that belong to a force."""
+    """The unknowns (c_n, x_t, x_o, a_t⁻, a_o⁻) of `Grasp.pyramid` for a force."""
     from_corner = force[2:] + grasp.friction * np.tile(force[:2], 2)
     return np.concatenate([force[:2], from_corner, np.maximum(-grasp.acceleration(force)[2:], 0.0)])
 
@@ -176,13 +176,13 @@ Answers = dict[tuple[str, str], list[Answer]]
 
 
 def solve_all(instances: list[Grasp], work: Work) -> Answers:
-    """Solve every instance of every family by every method that can take it."""
+    """Solve every instance of every family by every applicable method."""
     table: Answers = {}
     for family in FAMILIES:
         for method, (solver, _) in METHODS.items():
             if solver.takes(FAMILIES[family][1](instances[0])):
                 work.begin(f"{family}, {method}")
-                answer_of(instances[0], family, method)  # compiles what it needs
+                answer_of(instances[0], family, method)  # compile first
                 table[family, method] = [answer_of(grasp, family, method) for grasp in instances]
         if family != "sliding":
             work.begin(f"{family}, {CONTACT_SOLVER}")
@@ -263,7 +263,7 @@ def compare_matrices() -> Rows:
 
 
 def compare_success(table: Answers) -> Rows:
-    """How many instances are solved, by the paper's objective and by the certificate."""
+    """Number of solved instances, by the paper's objective and by the certificate."""
     for (family, method), answers in table.items():
         solved, count = sum(answer.solved for answer in answers), len(answers)
         small = sum(answer.objective < SOLVED_OBJECTIVE for answer in answers)

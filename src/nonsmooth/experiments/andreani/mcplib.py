@@ -49,22 +49,22 @@ COLUMNS = ("ItBox", "FE", "ItQua", "MVP", "CPU")
 HARKER_SIZES = {1: (27, 46), 2: (27, 46), 3: (27, 46), 4: (72, 129)}
 """Dimension of problem (2) for each model in example 1 and example 2."""
 PATIENT_STEPS, FEW_PRODUCTS = 1000, 2000
-"""Beyond this N, where a single quadratic of the paper's method can take long, it is allowed so many
-products: the time limit can then stop it between two quadratics, and CPU/ItQua is measured all the same."""
+"""Limit of products per quadratic beyond this N, where a single quadratic can take long: the time limit can
+then stop the method between two quadratics, and CPU/ItQua is still measured."""
 DENSE, DENSE_STEPS = ("slsqp", "trust-constr", "fides"), 100
-"""Methods that build dense matrices of problem (2), (7N)² numbers, and the N up to which they are tried."""
+"""Methods that build dense matrices of problem (2), (7N)² numbers, and the largest N that they run."""
 PAPERS_HOURS = 8.8
 """CPU time of the paper's largest optimal control problem, in h."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """How much is computed."""
+    """Size of the computation."""
 
     sizes: tuple[int, ...]
     """Steps N of the optimal control problem for every method."""
     limit: float
-    """CPU time in s after which a method is stopped; it is not tried on larger N then."""
+    """CPU time in s after which a method is stopped and skipped at larger N."""
     family_sizes: tuple[int, ...]
     """Steps N with which the paper's method is run in every family."""
 
@@ -103,10 +103,10 @@ class AndreaniMcplib(Experiment[Setup, Found]):
     QUICK = Setup(SIZES[:3], 1.0, (10, 30, 100))
 
     def measure(self, setup: Setup, work: Work) -> Found:
-        """Solve all cases; a solve that was kept is not done again."""
+        """Solve all cases; stored solves are reused."""
         solvers = shared.methods()
         work.expect(4 + len(solvers))
-        work.begin("compiling kernels, where that was not done before")
+        work.begin("compiling kernels")
         shared.compile_kernels(solvers)
         paper = solvers[PAPERS_METHOD]
         work.begin("Harker's models")
@@ -151,7 +151,7 @@ class AndreaniMcplib(Experiment[Setup, Found]):
         }
 
     def compare(self, found: Found) -> Rows:
-        """The papers' numbers and PATH's beside ours."""
+        """Compare with the papers' numbers and PATH's."""
         yield from _compare_harker(found.harker)
         yield from _compare_scarf(found.scarf)
         yield from _compare_control(found.answers, found.best)
@@ -173,9 +173,9 @@ def _named(work: Work, name: str, label: str, solver: Solver, limit: float) -> l
 def _over_sizes(
     work: Work, family: tuple[float, float], label: str, solver: Solver, sizes: Sequence[int], limit: float
 ) -> list[Outcome]:
-    """One method on the optimal control problem in growing sizes, up to the first that it does not solve.
+    """One method on the optimal control problem in growing sizes, up to the first failure.
 
-    The paper's method goes on: its time for each inner iteration is known whether it solves or not.
+    The paper's method continues: its time for each inner iteration is known whether it solves or not.
     """
     found: list[Outcome] = []
     for steps in sizes:
@@ -207,7 +207,7 @@ def _fastest(growth: dict[str, list[Outcome]]) -> str:
 
 
 def exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
-    """Slope of log time over log size from the second size on: calls rule the first. NaN if not known."""
+    """Slope of log time over log size without the first size, where call overhead dominates; else NaN."""
     if len(sizes) < 3:
         return math.nan
     slope, _ = np.polyfit(np.log(sizes[1:]), np.log(seconds[1:]), 1)
@@ -318,9 +318,9 @@ def _compare_growth(found: Found) -> Rows:
         if first is not None:
             reached += f"; at N = {first.size // 5}: {first.status} (limit {setup.limit:g} s)"
         elif label in DENSE and largest > DENSE_STEPS:
-            reached += "; not tried beyond: its matrices are dense"
+            reached += "; not run beyond: its matrices are dense"
         elif len(runs) < len(setup.sizes) and label != PAPERS_METHOD:
-            reached += "; it does not take larger ones" if runs else ": it does not take the problem"
+            reached += "; it does not support larger ones" if runs else ": it does not support the problem"
         yield Comparison(f"{label}: exponent of time by N", None, exponent(sizes, seconds), "", reached)
         paper = PAPERS_HOURS * 3600.0 if largest == SIZES[-1] else None
         if sizes and sizes[-1] == largest:

@@ -1,4 +1,4 @@
-"""What the experiments on complementarity problems share: the methods, and one timed solve."""
+"""Shared parts of the experiments on complementarity problems: the methods, and one timed solve."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SMALL_OBJECTIVE = 1e-10
 
 @dataclass(frozen=True)
 class Outcome:
-    """One solve: what was asked and what was found."""
+    """One solve: its problem, method and results."""
 
     problem: str
     start: str
@@ -36,10 +36,10 @@ class Outcome:
     residual: float
     """Natural residual, recomputed."""
     objective: float
-    """Objective of problem (2) with the slacks that make it least."""
+    """Objective of problem (2) with the optimal slacks."""
     iterations: int
     evaluations: int
-    """Of the function, those for differences among them."""
+    """Evaluations of the function, including those for finite differences."""
     jacobians: int
     inner_iterations: int
     products: int
@@ -49,7 +49,7 @@ class Outcome:
 
     @property
     def solved(self) -> bool:
-        """True where the certificate holds."""
+        """Whether the certificate holds."""
         return self.status is Status.SOLVED
 
 
@@ -61,12 +61,12 @@ def methods() -> dict[str, Solver]:
 
 
 def own(labels: Iterable[str]) -> int:
-    """How many of the labels, which come first, are methods of this package and not a library's."""
+    """Number of methods of this package, whose labels come first, before those of libraries."""
     return sum(label in REGISTRY for label in labels)
 
 
 def compile_kernels(solvers: dict[str, Solver]) -> None:
-    """Solve a small problem with every method, so that compiling is not timed."""
+    """Solve a small problem with every method, so that times do not include compilation."""
     problem = optimal_control(3)
     for solver in solvers.values():
         if solver.takes(problem):
@@ -74,7 +74,7 @@ def compile_kernels(solvers: dict[str, Solver]) -> None:
 
 
 def objective_of(problem: MCP, point: Floats) -> float:
-    """Objective of problem (2) at a point, with the slacks that make it least."""
+    """Objective of problem (2) at a point, with the optimal slacks."""
     form = Reformulation(problem)
     value = problem.value(point)
     if not np.isfinite(value).all():
@@ -101,7 +101,7 @@ def timed_solve(
 def kept_solve(
     store: Store, problem: MCP, start: Floats, solver: Solver, time_limit: float, names: tuple[str, str, str]
 ) -> Outcome:
-    """Return `timed_solve(...)`, or what was kept of it."""
+    """Return `timed_solve(...)`, or its stored result."""
 
     def compute() -> dict[str, object]:
         found = timed_solve(problem, start, solver, time_limit, names)
@@ -113,7 +113,7 @@ def kept_solve(
 
 
 def row(outcome: Outcome) -> tuple[object, ...]:
-    """An outcome as a row under `HEADER`; None where a number is not finite."""
+    """An outcome as a row under `HEADER`; None for numbers that are not finite."""
     numbers = (outcome.residual, outcome.objective)
     return (
         outcome.problem, outcome.start, outcome.method, outcome.size, str(outcome.status),

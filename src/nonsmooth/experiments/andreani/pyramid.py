@@ -1,13 +1,13 @@
-"""Coulomb's cone against pyramids with 4 to 32 sides: what they get wrong, and what they cost.
+"""Coulomb's cone against pyramids with 4 to 32 sides: their errors and their cost.
 
 The closing question of Andreani et al., on their grasps and on a cube that is pushed over a plane in all
-directions or glides until it rests. Polygons are inscribed in the friction disk, as the package's law
-`pyramid(m)`, or circumscribed, as the paper's; both pyramids are solved by Lemke's method and the cone by
+directions or glides until it stops. Polygons are inscribed in the friction disk, as in the package's law
+`pyramid(m)`, or circumscribed, as in the paper; both pyramids are solved by Lemke's method and the cone by
 the package's default. Forces in N, accelerations in m/s².
 
-In closed form: the friction on a cube that is pushed is the point of the polygon nearest to the force that
-would hold it. Its direction is wrong by at most π/m, which is reached where the push is strong, or where the
-direction of slip is given.
+In closed form: the friction on a pushed cube is the point of the polygon nearest to the force that would
+hold it. Its direction is wrong by at most π/m, which is reached if the push is strong, or if the direction
+of slip is given.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ from nonsmooth.solvers.solve import solve
 SIDES = (4, 8, 16, 32)
 POLYGONS = tuple(Polygon(sides, kind) for kind in (False, True) for sides in SIDES)
 REPEATS = 3
-"""How often a solve is timed; the shortest time counts."""
+"""Number of timed repetitions of a solve; the shortest time counts."""
 CUBE_DIRECTION = Quantity("cube: worst direction, {}")
 PUSHES = (1.2, 3.0, 30.0)
 """Pushing forces k, as multiples of the sliding friction."""
 
 
 def shortest_time(problem: ContactProblem, solver: Solver | None) -> float:
-    """Shortest time in s of some solves."""
+    """Shortest time in s over repeated solves."""
     best = np.inf
     for _ in range(REPEATS):
         began = time.perf_counter()
@@ -77,7 +77,7 @@ def shortest_time(problem: ContactProblem, solver: Solver | None) -> float:
 
 @dataclass(frozen=True, eq=False)
 class GraspErrors:
-    """What a polygon does to the forces of all instances; arrays over instances and contacts (i, 2)."""
+    """Effect of a polygon on the forces of all instances; arrays over instances and contacts (i, 2)."""
 
     polygon: Polygon
     angle: Floats
@@ -87,7 +87,7 @@ class GraspErrors:
     excess: Floats
     """|c_t| / (μ c_n) − 1 of the polygon's force; NaN for contacts that break."""
     same: NDArray[np.bool_]
-    """Whether the contact does the same next: roll, slide or break."""
+    """Whether the contact has the same transition: roll, slide or break."""
     time: Floats
     """Of Lemke's method in s, (i,)."""
     default_time: Floats
@@ -131,7 +131,7 @@ def grasp_errors(count: int, work: Work) -> tuple[list[GraspErrors], Floats]:
     return errors, np.array(cone_time)
 
 
-# ---- a cube that is pushed ---------------------------------------------------------------------------
+# ---- pushed cube -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,7 @@ class CubeErrors:
 
 
 def cube_errors(polygon: Polygon, push: float, directions: int) -> CubeErrors:
-    """Push the cube in all directions; those with the worst direction and the worst size are among them."""
+    """Push the cube in all directions, including those of the worst direction and the worst size."""
     middle = polygon.turn + np.pi / polygon.sides
     sharp = worst_push(polygon, push)[0] + middle
     every = np.linspace(0.0, 2.0 * np.pi, directions, endpoint=False)
@@ -175,7 +175,7 @@ def cube_errors(polygon: Polygon, push: float, directions: int) -> CubeErrors:
 
 @dataclass(frozen=True)
 class Cost:
-    """What solving the pushed cube takes: medians in s, unknowns, mean pivots (iterations for the cone)."""
+    """Cost of solving the pushed cube: median times in s, unknowns, mean pivots (iterations for the cone)."""
 
     default_time: float
     time: float
@@ -207,11 +207,11 @@ def cube_costs(work: Work) -> dict[str, Cost]:
 
 
 class Setup(NamedTuple):
-    """How much is computed."""
+    """Size of the computation."""
 
     grasps: int
     directions: int
-    """In which the cube is pushed."""
+    """Number of directions of the push."""
 
 
 class Found(NamedTuple):
@@ -256,7 +256,7 @@ class AndreaniPyramid(Experiment[Setup, Found]):
         return {"grasps.csv": _grasps_table(found.grasped), "pushed_cube.csv": _cubes_table(found.cubes)}
 
     def figures(self, found: Found) -> Figures:
-        """Directions, costs, and ways."""
+        """Directions, costs and paths."""
         return {
             "direction_error": figures.directions(found.cubes, found.grasped, angle_by_hand, worst_push),
             "cost": figures.costs(found.costs, found.grasped, found.cone_time),
@@ -264,7 +264,7 @@ class AndreaniPyramid(Experiment[Setup, Found]):
         }
 
     def compare(self, found: Found) -> Rows:
-        """Both cubes and the grasps beside closed forms, and costs."""
+        """Compare both cubes and the grasps with closed forms, and list costs."""
         yield from compare_cube(found.cubes)
         yield from compare_grasps(found.grasped)
         yield from compare_glide(found.gliding, found.cone_path)
@@ -312,15 +312,16 @@ def compare_glide(gliding: dict[Polygon, Floats], cone_path: Floats) -> Rows:
     apart = float(np.linalg.norm(cone_path[-1] - rest))
     way = float(np.linalg.norm(rest))
     note = f"{apart:.1e} m from there; steps of {STEP:g} s"
-    yield exact_row("gliding cube: way, cone", way, float(np.linalg.norm(cone_path[-1])), "m", note)
+    yield exact_row("gliding cube: distance, cone", way, float(np.linalg.norm(cone_path[-1])), "m", note)
     for polygon, path in gliding.items():
         hand = rest_by_hand(polygon, glide_angle(polygon))
         straight = np.array([np.cos(glide_angle(polygon)), np.sin(glide_angle(polygon))])
         wrong = angle_between(path[-1], straight)
         longer = 100.0 * float(np.linalg.norm(path[-1]) / way - 1.0)
         yield exact_row(
-            f"gliding cube: way, {polygon}", float(np.linalg.norm(hand)), float(np.linalg.norm(path[-1])),
-            "m", f"{longer:+.1f} % against the cone, {wrong:.2f}° off",
+            f"gliding cube: distance, {polygon}", float(np.linalg.norm(hand)),
+            float(np.linalg.norm(path[-1])),
+            "m", f"{longer:+.1f} % compared with the cone, {wrong:.2f}° off",
         )  # fmt: skip
 
 

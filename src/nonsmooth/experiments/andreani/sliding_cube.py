@@ -1,4 +1,4 @@
-"""A cube on a plane that is pushed or that glides, with Coulomb's cone and with polygons, and by hand.
+"""A pushed or gliding cube on a plane, with Coulomb's cone and with polygons, and in closed form.
 
 The cube weighs 1 kg. Forces are horizontal, (2,) in N. Lemke's method solves the pyramids and the package's
 default the cone.
@@ -27,7 +27,7 @@ START_ANGLE = np.pi / 8.0
 
 
 def solved(problem: ContactProblem) -> Solution:
-    """Solve by Lemke's method where the cone is a pyramid, by the default where it is round."""
+    """Solve by Lemke's method if the cone is a pyramid, by the default if it is round."""
     return solve(problem, Lemke() if problem.law.sides else None, tolerance=TOLERANCE)
 
 
@@ -56,7 +56,7 @@ def cube_friction(push: Floats, polygon: Polygon | None) -> Floats:
 
 
 def friction_by_hand(push: Floats, polygon: Polygon) -> Floats:
-    """The point of the polygon of friction forces nearest to −push: what the cube's friction must be."""
+    """The point of the polygon of friction forces nearest to −push: the cube's exact friction."""
     radius, m = polygon.growth * FRICTION * GRAVITY, polygon.sides
     wanted = complex(-push[0], -push[1])
     side = round(float((np.angle(wanted) - polygon.turn) / (2.0 * np.pi / m) - 0.5))  # the nearest one
@@ -76,7 +76,7 @@ def angle_by_hand(polygon: Polygon, push: float, directions: Floats) -> Floats:
 
 
 def worst_push(polygon: Polygon, push: float) -> tuple[float, float]:
-    """Where friction on a polygon misses the push (k times the sliding friction) most, and by how much.
+    """Largest direction error of friction on a polygon, and its push (k times the sliding friction).
 
     Returns the angle ψ of the push from the normal of a side and the largest error, both in rad. With a side
     at distance d and of half length s, by the disk's radius, the error is arctan(min(k sin ψ, s)/d) − ψ where
@@ -99,9 +99,9 @@ def worst_push(polygon: Polygon, push: float) -> tuple[float, float]:
 
 
 def glide(polygon: Polygon | None, angle: float) -> Floats:
-    """Places (s, 2) in m of a cube that glides from the origin with `SPEED` at an angle (rad) until it rests.
+    """Positions (s, 2) in m of a cube that glides from the origin with `SPEED` at an angle (rad) to rest.
 
-    It does not turn, so that one contact below its centre does for all four.
+    It does not rotate, so that one contact below its centre is equivalent to all four.
     """
     velocity = SPEED * np.array([np.cos(angle), np.sin(angle), 0.0])
     places, turned = [np.zeros(2)], np.eye(3)
@@ -117,9 +117,8 @@ def glide(polygon: Polygon | None, angle: float) -> Floats:
 def rest_by_hand(polygon: Polygon | None, angle: float) -> Floats:
     """Where the cube comes to rest, (2,) in m.
 
-    On an inscribed polygon the velocity's parts along a side's normal, at ±π/m from two corners, and along
-    the side are slowed by μg cos(π/m) and by μg sin(π/m): each one alone comes to rest as if there were no
-    other, whichever is first.
+    On an inscribed polygon the velocity's components along a side's normal, at ±π/m from two corners, and
+    along the side are slowed by μg cos(π/m) and by μg sin(π/m): each stops independently of the other.
     """
     way = SPEED**2 / (2.0 * FRICTION * GRAVITY)
     if polygon is None:

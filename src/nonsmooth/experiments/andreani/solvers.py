@@ -1,7 +1,7 @@
 """Every solver of complementarity problems over every named problem and start, and performance profiles.
 
-Andreani et al. compare nothing: this is the table that a user needs to choose a method. Each method has the
-same tolerance on the natural residual and the same time limit. A profile (Dolan and Moré 2002) shows for each
+Andreani et al. compare no methods: this table helps to choose one. Each method has the same tolerance on
+the natural residual and the same time limit. A profile (Dolan and Moré 2002) shows for each
 method the share of the problems that it solves at no more than τ times the cost of the cheapest method.
 """
 
@@ -24,15 +24,15 @@ from nonsmooth.experiments.base import Data, Experiment, Figures, Rows, Table, W
 from nonsmooth.experiments.summary import Comparison
 
 FASTEST = 1e-4
-"""CPU time in s below which times count as this: shorter ones are the noise of the clock."""
+"""CPU time in s below which times are clamped to this: shorter ones are dominated by clock noise."""
 BY_MATRIX = ("lemke", "projected-gauss-seidel", "auto")
 """They work on the matrix of a linear problem: evaluations of its function do not measure their cost."""
 LARGEST_FOR_LIBRARIES = 500
-"""Most variables with which a library's minimiser is tried: some hold dense matrices, and none can be stopped
+"""Most variables for which a library's minimiser is run: some store dense matrices, and none can be stopped
 between two evaluations."""
 QUICK_LIBRARIES = ("slsqp", "l-bfgs-b")
 AGREES = 1e-6
-"""How far a solved point may be from the nearest reference, beyond the reference's own accuracy."""
+"""Largest distance of a solved point from the nearest reference, beyond the reference's own accuracy."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class Case:
 
 
 class Setup(NamedTuple):
-    """How much is computed."""
+    """Size of the computation."""
 
     limit: float
-    """s for a solve."""
+    """Time limit of a solve in s."""
     starts: int | None
-    """The first so many of each problem; None: all."""
+    """Number of starts of each problem, in order; None for all."""
     few_libraries: bool
-    """Whether `QUICK_LIBRARIES` are the only methods of libraries."""
+    """Whether the libraries' methods are limited to `QUICK_LIBRARIES`."""
 
 
 class Found(NamedTuple):
@@ -76,7 +76,7 @@ class AndreaniSolvers(Experiment[Setup, Found]):
     QUICK = Setup(1.0, 1, few_libraries=True)
 
     def measure(self, setup: Setup, work: Work) -> Found:
-        """Solve every problem from its starts by every method that takes it."""
+        """Solve every problem from its starts by every applicable method."""
         solvers = shared.methods()
         if setup.few_libraries:
             solvers = {label: one for label, one in solvers.items() if label in (*REGISTRY, *QUICK_LIBRARIES)}
@@ -84,7 +84,7 @@ class AndreaniSolvers(Experiment[Setup, Found]):
             Case(name, start) for name, named in NAMED.items() for start in list(named.starts)[: setup.starts]
         ]
         work.expect(len(NAMED) + 1)
-        work.begin("compiling kernels, where that was not done before")
+        work.begin("compiling kernels")
         shared.compile_kernels(solvers)
         outcomes: dict[tuple[str, Case], Outcome] = {}
         linear = set()
@@ -103,7 +103,7 @@ class AndreaniSolvers(Experiment[Setup, Found]):
         return Found(list(solvers), cases, outcomes, linear, setup.limit)
 
     def data(self, found: Found) -> Data:
-        """Every solve, and a table to read."""
+        """Every solve, and a readable table."""
         labels, cases, outcomes, _, limit = found
         return {
             "solvers.csv": Table((*shared.HEADER, "distance"), map(_row, outcomes.values())),
@@ -117,7 +117,7 @@ class AndreaniSolvers(Experiment[Setup, Found]):
         return {"profiles": figures.profiles(panels, labels, shared.own(labels))}
 
     def compare(self, found: Found) -> Rows:
-        """How many cases each method takes and solves, and how many of its answers miss every reference."""
+        """Number of cases that each method supports and solves, and of answers that match no reference."""
         labels, cases, outcomes, *_ = found
         by_time = ratios(labels, cases, outcomes, _seconds)
         for label in labels:
@@ -126,7 +126,7 @@ class AndreaniSolvers(Experiment[Setup, Found]):
             finite = by_time[label][np.isfinite(by_time[label])]
             typical = f"{np.median(finite):.3g} times the fastest's time in the median" if len(finite) else ""
             yield Comparison(
-                f"{label}: solved", None, len(solved), "", f"of {len(taken)} that it takes; {typical}"
+                f"{label}: solved", None, len(solved), "", f"of {len(taken)} supported; {typical}"
             )
             astray = [
                 outcome
@@ -142,7 +142,7 @@ class AndreaniSolvers(Experiment[Setup, Found]):
 
 
 def _largest(label: str) -> float:
-    """Most variables with which a method is tried."""
+    """Most variables for which a method is run."""
     return math.inf if label in REGISTRY else LARGEST_FOR_LIBRARIES
 
 
@@ -158,8 +158,8 @@ def table(
     lines = [
         "# Every solver over every named problem", "",
         f"Solved: natural residual at most {shared.TOLERANCE:g}, within {limit:g} s. A cell holds the "
-        "residual, function evaluations and CPU time in ms, or how a method failed; a dash where it does not "
-        f"take the problem, or is a library's and there are more than {LARGEST_FOR_LIBRARIES} variables.", "",
+        "residual, function evaluations and CPU time in ms, or how a method failed; a dash if it does not "
+        f"support the problem, or is a library's with more than {LARGEST_FOR_LIBRARIES} variables.", "",
         "| problem | start | " + " | ".join(labels) + " |", "| --- | --- |" + " --- |" * len(labels),
     ]  # fmt: skip
     for case in cases:
@@ -200,7 +200,7 @@ def ratios(
     outcomes: dict[tuple[str, Case], Outcome],
     cost: Callable[[Outcome], float],
 ) -> dict[str, Floats]:
-    """Each method's cost on each problem as a multiple of the cheapest's; infinity where not solved."""
+    """Each method's cost on each problem as a multiple of the lowest; infinity if not solved."""
     costs = np.array(
         [
             [cost(outcomes[label, case]) if _solved(outcomes, label, case) else math.inf for case in cases]

@@ -1,1 +1,1 @@
-"""Systems with impacts and stick-slip, from event to event."""
+"""Event-driven simulations of systems with impacts and stick-slip."""

@@ -1,7 +1,7 @@
-"""The bouncing ball: every impact's time, and the end of infinitely many, against closed forms.
+"""The bouncing ball: impact times, and the end of infinitely many impacts, against closed forms.
 
-A ball falls from 1 m; each impact leaves the part e of its speed. Impact k comes at
-t_k = T + 2 T e (1 − eᵏ)/(1 − e), T = √(2 h/g), and at T (1 + e)/(1 − e) all are over: the accumulation
+A ball falls from 1 m; each impact retains the fraction e of its speed. Impact k occurs at
+t_k = T + 2 T e (1 − eᵏ)/(1 − e), T = √(2 h/g), and all are over at T (1 + e)/(1 − e): the accumulation
 point, which the event-driven integrator has to pass. Newton's and Poisson's law agree for one contact
 without friction.
 """
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 LAWS = ("newton", "poisson")
 AT_REST = 0.5
-"""s that a run goes on after the accumulation point."""
+"""Time in s that a run continues after the accumulation point."""
 WANTED = 1e-9
-"""s: the accuracy asked of event times."""
+"""Required accuracy of event times in s."""
 _COLOURS = (BLUE, ORANGE, GREEN)
 
 
@@ -70,7 +70,7 @@ class Trial:
 
 
 def run_trial(restitution: float, law: str) -> Trial:
-    """Let the ball bounce until it is at rest."""
+    """Simulate the ball until it is at rest."""
     scene = DroppedBall(restitution=restitution)
     duration = scene.accumulation + AT_REST
     return Trial(scene, law, simulate_events(scene.system(), *scene.start(), duration=duration, impact=law))
@@ -110,7 +110,7 @@ class BouncingBall(Experiment[tuple[float, ...], Found]):
     QUICK, FULL = (0.5, 0.8), (0.5, 0.8, 0.95)
 
     def measure(self, setup: tuple[float, ...], work: Work) -> Found:
-        """Let balls bounce under both laws of impact."""
+        """Simulate balls under both laws of impact."""
         work.expect(len(LAWS) * len(setup) + 1)
         trials = []
         for restitution in setup:
@@ -147,7 +147,7 @@ class BouncingBall(Experiment[tuple[float, ...], Found]):
         }
 
     def compare(self, found: Found) -> Rows:
-        """Event times, rest and energy against the closed forms."""
+        """Compare event times, rest and energy with the closed forms."""
         for trial in found.trials:
             scene, run = trial.scene, trial.run
             note = f"largest of {len(trial.errors)} impacts; the first ones at " + ", ".join(
@@ -180,10 +180,10 @@ def _heights(trials: Sequence[Trial]) -> Figure:
         impacts = trial.run.times("impact")
         ax.plot(impacts, np.zeros(len(impacts)), "|", color=DARK_GREY, markersize=9, label="impacts")
         ax.axvline(
-            trial.accumulation, color=RED, linewidth=1.2, linestyle="--", label="accumulation point, found"
+            trial.accumulation, color=RED, linewidth=1.2, linestyle="--", label="accumulation point, located"
         )
         title = f"e = {trial.scene.restitution:g}: {len(impacts)} impacts, then rest from "
-        ax.set(title=f"{title}{trial.accumulation:.6f} s on", xlabel="time in s", ylabel="height in m")
+        ax.set(title=f"{title}{trial.accumulation:.6f} s", xlabel="time in s", ylabel="height in m")
     plots.legend_below(figure, 3)
     return figure
 
@@ -197,7 +197,7 @@ def _errors(trials: Sequence[Trial]) -> Figure:
         look = "o" if trial.law == LAWS[0] else "x"
         errors = np.maximum(trial.errors, 1e-17)
         ax.semilogy(errors, look, color=colour, markersize=4, fillstyle="none", label=trial.name)
-    ax.axhline(WANTED, color=RED, linewidth=1.2, linestyle="--", label="asked for")
+    ax.axhline(WANTED, color=RED, linewidth=1.2, linestyle="--", label="required")
     ax.set(xlabel="number k of the impact", ylabel=r"$|t_k - $ closed form$|$ in s", ylim=(1e-17, 1e-8))
     ax.set_title("Impact times (errors of zero are drawn at 1e-17)")
     plots.legend_below(figure, 3)

@@ -35,7 +35,7 @@ LINES = (DARK_GREY, BLUE, GREEN, "#56B4E9", RED, ORANGE)
 
 
 def map_figure(found: RegionMap, runs: Mapping[str, EventRun], ways: Mapping[float, EventRun]) -> Figure:
-    """Regions by enumeration, borders by closed form, and the ways of the rods."""
+    """Regions by enumeration, borders by closed form, and the paths of the rods."""
     from matplotlib.colors import ListedColormap
 
     angles, spins, regions = found
@@ -75,7 +75,7 @@ def map_figure(found: RegionMap, runs: Mapping[str, EventRun], ways: Mapping[flo
 
 
 def _in_contact(run: EventRun) -> Floats:
-    """Angle and spin (times, 2) while the tip touches; where it never does, all of them."""
+    """Angle and spin (times, 2) while the tip touches; all of them if it never does."""
     times = np.linspace(run.start.t, run.final.t, 400)
     motion = run.sample(times)
     rows = np.column_stack([motion.q[:, 2], motion.u[:, 2]])
@@ -115,7 +115,7 @@ def jump_figure(found: EventRun) -> Figure:
         shade = 0.85 - 0.7 * k / (len(times) - 1)
         left.plot(ends[:, 0], ends[:, 1], color=str(shade), linewidth=3.0, label=f"t = {t:.2f} s")
     left.axhline(0.0, color=LIGHT_GREY, linewidth=2.0)
-    left.set(xlabel="x in m", ylabel="y in m", aspect="equal", title="the rod turns over its tip")
+    left.set(xlabel="x in m", ylabel="y in m", aspect="equal", title="the rod rotates about its tip")
     fine = np.linspace(0.0, found.final.t, 400)
     force = found.sample(fine).forces[0]
     right.plot(fine, force[:, 0], color=BLUE, linewidth=1.5, label="normal force")

@@ -1,8 +1,8 @@
-"""Painlevé's rod: where accelerations have one, none or two solutions, and what the integrator makes of it.
+"""Painlevé's rod: accelerations with one, no or two solutions, and the integrator's treatment of each.
 
 A homogeneous rod slides on its tip, which is ahead. Above μ = 4/3 the plane of angle and spin has four
-regions (Génot and Brogliato 1999). Every contact mode is tried on a grid and compared with the closed forms
-of their borders; then rods are let go in each of the regions.
+regions (Génot and Brogliato 1999). Every contact mode is evaluated on a grid and compared with the closed
+forms of their borders; then rods are released in each of the regions.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ CURVE = "angle 0.3 s after the jump"
 
 @dataclass(frozen=True)
 class Setup:
-    """How much is computed."""
+    """Size of the computation."""
 
     grid: int
-    """Angles and spins of the map."""
+    """Number of angles and spins of the map."""
     approaches: int
-    """Of the ways into the singular point."""
+    """Number of paths into the singular point."""
     steps: tuple[float, ...]
-    """Of time stepping, in s."""
+    """Steps of time stepping in s."""
 
 
 def stepped(setup: Setup, found: EventRun) -> convergence.Curve:
@@ -137,7 +137,7 @@ class PainleveRod(Experiment[Setup, Found]):
 
 
 def _map_rows(maps: Mapping[float, RegionMap]) -> Rows:
-    """How often enumeration and closed form disagree, and how large the regions are."""
+    """Number of points where enumeration and closed form disagree, and sizes of the regions."""
     for rod in (SAFE, ROD):
         angles, spins, found = maps[rod.friction]
         pairs = [
@@ -153,13 +153,13 @@ def _map_rows(maps: Mapping[float, RegionMap]) -> Rows:
         counted = Counter(region for _, region in pairs)
         paradoxical = counted[Region.INCONSISTENT] + counted[Region.INDETERMINATE]
         yield Comparison(
-            f"part of the map with no or two solutions, μ = {rod.friction}", None,
+            f"fraction of the map with no or two solutions, μ = {rod.friction}", None,
             paradoxical / len(pairs), "",
         )  # fmt: skip
 
 
 def _jump_rows(found: EventRun) -> Rows:
-    """The impact without collision, and what follows."""
+    """The impact without collision, and the motion after it."""
     rod, angle, spin = STARTS[Region.INCONSISTENT]
     after, impulses, lost = rod.jump(angle, spin, SPEED)
     first = found.events[0]
@@ -181,7 +181,7 @@ def _jump_rows(found: EventRun) -> Rows:
 
 
 def _other_rows(runs: Mapping[str, EventRun]) -> list[Comparison]:
-    """Lift-off where c = 0, two solutions where there are two, none of that below the critical friction."""
+    """Lift-off at c = 0, two solutions in their region, and no paradox below the critical friction."""
     safe = runs["below the critical friction"]
     paradoxes = len(safe.times(EventKind.IMPACT_WITHOUT_COLLISION)) + len(safe.times(EventKind.INDETERMINATE))
     lifted = runs["sliding until it lifts off"]
@@ -200,13 +200,13 @@ def _other_rows(runs: Mapping[str, EventRun]) -> list[Comparison]:
         exact_row("two solutions: other force", exact, forces[-1], "N", "it slides on"),
         exact_row(
             "two solutions: reported", 1, len(chosen.times(EventKind.INDETERMINATE)), "",
-            f"taken: {'sliding' if chosen.sample(0.0).modes[0, 0] else 'lift-off'}",
+            f"chosen: {'sliding' if chosen.sample(0.0).modes[0, 0] else 'lift-off'}",
         ),
     ]  # fmt: skip
 
 
 def _singular_rows(ways: Mapping[float, EventRun]) -> Rows:
-    """Where the ways end, and how the force grows on them."""
+    """The ends of the paths, and the growth of the force on them."""
     angle = ROD.singular_angles[0]
     spin = float(ROD.lift_off_spin(angle))
     for start, way in ways.items():

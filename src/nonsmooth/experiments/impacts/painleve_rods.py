@@ -1,4 +1,4 @@
-"""Painlevé's rods: where each is let go, which accelerations it has, and its ways through the plane."""
+"""Painlevé's rods: their initial states, their accelerations, and their paths through the plane."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ ROD = SlidingRod()
 SAFE = SlidingRod(friction=1.3)
 """A rod whose friction is below the critical one."""
 ANGLES, SPINS = (0.02, 1.55), (-7.0, 7.0)
-"""rad and rad/s of the map."""
+"""Ranges of the map in rad and rad/s."""
 DURATION = 0.3
 SPEED = 3.0
-"""m/s of the tip at the start."""
+"""Initial speed of the tip in m/s."""
 STARTS = {
     "below the critical friction": (SAFE, 0.9, 0.0),
     Region.SLIDING: (ROD, 0.3, 0.0),
@@ -35,7 +35,7 @@ APPROACHES = (0.5, 1.0, 2.0, 3.0)
 """Spins in rad/s from which the rod slides into the singular point."""
 APPROACH_ANGLE, APPROACH_SPEED = 0.5, 20.0
 FIT = (1e-7, 1e-3)
-"""G m of the part of such a way over which its exponent is measured."""
+"""G m of the part of such a path over which its exponent is measured."""
 RegionMap = tuple[Floats, Floats, list[list[Region]]]
 """Angles (rad), spins (rad/s), and the region at each pair: a row for each spin."""
 
@@ -65,7 +65,7 @@ def region_map(rod: SlidingRod, count: int) -> RegionMap:
 
 
 def critical_friction() -> float:
-    """μ from which on the smallest G that accelerations have is negative."""
+    """μ above which the smallest G is negative."""
 
     def smallest(mu: float) -> float:
         rod = SlidingRod(friction=mu)
@@ -90,7 +90,7 @@ def let_go(name: str) -> EventRun:
 def approach(spin: float) -> EventRun:
     """Slide into the singular point, where forces grow without bound.
 
-    There the integrator gives up, or finds two solutions: rounding decides on which side it comes to be.
+    There the integrator stops, or finds two solutions: rounding decides on which side the rod arrives.
     """
     start = ROD.sliding(APPROACH_ANGLE, spin, APPROACH_SPEED)
     return simulate_events(ROD.system(), *start, duration=DURATION, relative=1e-8, absolute=1e-12)
@@ -117,9 +117,9 @@ def exponent(run: EventRun) -> float:
 
 
 def swing_error(found: EventRun) -> float:
-    """rad by which the angle at the end differs from that of a rod that turns about its tip after the jump.
+    """Difference in rad of the final angle from that of a rod that rotates about its tip after the jump.
 
-    Energy gives ω(θ), and the integral of 1/ω the time at which the rod is at the angle found.
+    Energy gives ω(θ), and the integral of 1/ω the time at which the rod has the computed angle.
     """
     rod, angle, spin = STARTS[Region.INCONSISTENT]
     after, _, _ = rod.jump(angle, spin, SPEED)

@@ -1,9 +1,9 @@
 """The rocking block of Housner (1963): period, energy lost at impacts, and the end of rocking.
 
 A slender block leans, falls back, hits the floor with its other corner and rocks on. Housner's period is that
-of the linearised equation; the exact one is a quadrature of the energy, and event times are held against it.
-The part of the energy that an impact leaves, (1 − 3/2 sin²α)², is not put in: it follows from the inclusions
-of an impact with e = 0 and enough friction. So does what becomes of stocky blocks, where the formula's
+of the linearised equation; the exact one is a quadrature of the energy, with which event times are compared.
+The fraction of the energy after an impact, (1 − 3/2 sin²α)², is not an input: it follows from the inclusions
+of an impact with e = 0 and enough friction. So does the behaviour of stocky blocks, where the formula's
 angular velocity has the wrong sign: both corners stay down.
 
 G. W. Housner, The behavior of inverted pendulum structures during earthquakes, Bulletin of the Seismological
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 
 BLOCK = RockingBlock()
 ACCURACY: dict[str, Any] = {"relative": 1e-13, "absolute": 1e-14}
-"""Options of smooth motion: an error of one swing is passed on through all the others."""
+"""Options of smooth motion: an error of one swing propagates to all later ones."""
 AT_REST = 0.3
-"""s that the run goes on after the accumulation point."""
+"""Time in s that the run continues after the accumulation point."""
 HALF_HEIGHT = 0.5
-"""m, of all blocks here."""
+"""Length in m, of all blocks here."""
 STEPPED = 1.3
-"""s that time stepping is run for: two impacts."""
+"""Duration of time stepping in s: two impacts."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """How much is computed."""
+    """Size of the computation."""
 
     slopes: tuple[float, ...]
     """b/h of the blocks whose first swing is compared with Housner's formula."""
@@ -75,7 +75,7 @@ class Swing:
 
 @dataclass(frozen=True)
 class Rocking:
-    """The long run, with what happens at its impacts."""
+    """The long run, with the results of its impacts."""
 
     scene: RockingBlock
     run: EventRun
@@ -92,14 +92,14 @@ class Rocking:
         return float(found[0]) if len(found) == 1 else np.nan
 
     def energy_ratios(self) -> Floats:
-        """Kinetic energy after each impact by that before it; the last is where rocking is passed over."""
+        """Ratio of kinetic energies after and before each impact; at the last one rocking is passed over."""
         times = self.impacts[: -1 if np.isfinite(self.accumulation) else None]
         after = self.run.energy(times).kinetic
         before = self.run.energy(np.nextafter(times, 0.0)).kinetic
         return np.asarray(after / before)
 
     def leans(self) -> Floats:
-        """Greatest |θ|/α after n impacts, half way between them; the first is the start's."""
+        """Greatest |θ|/α after n impacts, half way between them; the first is the initial one."""
         middles = 0.5 * (self.impacts[:-1] + self.impacts[1:])
         angles = np.abs(self.run.sample(middles).q[:, 2])
         return np.concatenate([[self.scene.lean], angles / self.scene.slenderness])
@@ -111,13 +111,13 @@ class Rocking:
 
 
 def rock() -> Rocking:
-    """Let the block rock until it stands."""
+    """Simulate the block until it stands."""
     duration = BLOCK.accumulation + AT_REST
     return Rocking(BLOCK, simulate_events(BLOCK.system(), *BLOCK.start(), duration=duration, **ACCURACY))
 
 
 def first_swing(slope: float, lean: float) -> Swing:
-    """Let a block fall back once."""
+    """Simulate a block until it has fallen back once."""
     scene = RockingBlock(half_width=slope * HALF_HEIGHT, half_height=HALF_HEIGHT, lean=lean)
     duration = 1.1 * scene.fall_time(lean)
     found = simulate_events(scene.system(), *scene.start(), duration=duration, **ACCURACY).times("impact")
@@ -204,7 +204,7 @@ class RockingExperiment(Experiment[Setup, Found]):
         }
 
     def compare(self, found: Found) -> Rows:
-        """Times, energies and amplitudes against quadrature and formulas."""
+        """Compare times, energies and amplitudes with quadrature and formulas."""
         rocking, swings, kept, curves = found
         scene, ratios = rocking.scene, rocking.energy_ratios()
         amplitudes = rocking.leans()
@@ -221,9 +221,9 @@ class RockingExperiment(Experiment[Setup, Found]):
         yield reference_row(
             "end of rocking", scene.accumulation, rocking.accumulation, "s", "sum of quadratures"
         )
-        yield paper_row("energy left by the first impact, (1 − 3/2 sin²α)²", wanted, float(ratios[0]), "")
+        yield paper_row("energy after the first impact, (1 − 3/2 sin²α)²", wanted, float(ratios[0]), "")
         yield exact_row(
-            "energy left by an impact, relative error", 0.0,
+            "energy after an impact, relative error", 0.0,
             float(np.abs(ratios / wanted - 1.0).max()), "", f"largest of {len(ratios)} impacts",
         )  # fmt: skip
         yield exact_row(
@@ -249,7 +249,7 @@ class RockingExperiment(Experiment[Setup, Found]):
             plain = float(formula(slope))
             note = "" if plain > 0.0 else f"the formula gives {plain:.4g}: both corners stay down, no rocking"
             yield exact_row(
-                f"angular velocity left by an impact, b/h = {slope:.3g}", max(0.0, plain), value, "", note
+                f"angular velocity after an impact, b/h = {slope:.3g}", max(0.0, plain), value, "", note
             )
         yield from [curve.row(f"order of time stepping, {name}", 1.0) for name, curve in curves.items()]
 
@@ -266,7 +266,7 @@ def _motion(rocking: Rocking) -> Figure:
     top.plot(times, samples.q[:, 2] / rocking.scene.slenderness, color=BLUE, linewidth=1.4, label="angle")
     event_runs.mark(top, rocking.impacts, "impacts")
     top.axvline(
-        rocking.accumulation, color=RED, linewidth=1.2, linestyle="--", label="accumulation point, found"
+        rocking.accumulation, color=RED, linewidth=1.2, linestyle="--", label="accumulation point, located"
     )
     top.set(xlabel="time in s", ylabel="θ/α", xlim=(0.0, times[-1]))
     top.set_title(f"rocking, b/h = {rocking.scene.half_width / rocking.scene.half_height:g}")
@@ -298,7 +298,7 @@ def _decay(rocking: Rocking) -> Figure:
     left.set(xlabel="number of impacts before", ylabel="amplitude θ/α", title="amplitudes")
     errors = np.maximum(np.abs(_time_errors(rocking)), 1e-17)
     right.semilogy(errors, "o", color=BLUE, markersize=3)
-    right.axhline(1e-9, color=RED, linewidth=1.2, linestyle="--", label="asked for")
+    right.axhline(1e-9, color=RED, linewidth=1.2, linestyle="--", label="required")
     right.set(xlabel="number of the impact", ylabel="error in s", title="impact times", ylim=(1e-17, 1e-8))
     plots.legend_below(figure, 4)
     return figure
@@ -328,14 +328,14 @@ def _periods(swings: Sequence[Swing]) -> Figure:
         right.semilogy(at, off_found, marker, color=colour, markersize=6, fillstyle="none")
     left.set(xlabel="lean θ₀/α", ylabel="p T/4", title="quarter of a period (thin lines: quadrature)")
     right.set(
-        xlabel="lean θ₀/α", ylabel="relative", title="Housner's formula: distance from the exact period"
+        xlabel="lean θ₀/α", ylabel="relative", title="Housner's formula: difference from the exact period"
     )
     plots.legend_below(figure, 5)
     return figure
 
 
 def _kept(kept: dict[float, float]) -> Figure:
-    """What an impact leaves, over the block's shape."""
+    """Angular velocity after an impact, over the block's shape."""
     figure, (ax,) = plots.new_axes((7.5, 5.0))
     slopes = np.linspace(0.0, max(kept) * 1.02, 300)
     ax.plot(slopes, formula(slopes), color=LIGHT_GREY, linewidth=4.5, label=r"$1 - \frac{3}{2}\sin^2\alpha$")
@@ -344,7 +344,7 @@ def _kept(kept: dict[float, float]) -> Figure:
     ax.axhline(0.0, color=DARK_GREY, linewidth=0.6)
     ax.annotate("rocks on", (0.5, 0.2), ha="center")
     ax.annotate("both corners stay down", (1.46, 0.05))
-    ax.set(xlabel="b/h", ylabel="angular velocity after by before", title="impact of a block on its corner")
+    ax.set(xlabel="b/h", ylabel="angular velocity after / before", title="impact of a block on its corner")
     plots.legend_below(figure, 3)
     return figure
 

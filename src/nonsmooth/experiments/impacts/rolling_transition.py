@@ -1,7 +1,7 @@
-"""From sliding to rolling, event by event: the exact time of transition, in the plane and in space.
+"""From sliding to rolling, event-driven: the exact time of transition, in the plane and in space.
 
-A ball of 1 m (1 kg, μ = 0.2) slides at 2 m/s without spin, as in TR-2014-11 §5.3.1: it rolls from
-2 v/(7 μ g) on, at 5/7 of its speed. In space it is thrown obliquely with spin: the velocity γ of its contact
+A ball of 1 m (1 kg, μ = 0.2) slides at 2 m/s without spin, as in TR-2014-11 §5.3.1: it rolls after
+2 v/(7 μ g), at 5/7 of its speed. In space it is thrown obliquely with spin: the velocity γ of its contact
 point keeps its direction and shrinks at 7/2 μ g, so that the path is a parabola until |γ|/(7/2 μ g), and
 straight after it.
 """
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 DURATION = 1.5
 """s"""
 STEPPED = 0.4
-"""s that time stepping is run for."""
+"""Duration of time stepping in s."""
 ROLLS_BELOW = 1e-9
-"""m/s of sliding below which time stepping counts as rolling."""
+"""Sliding speed in m/s below which time stepping counts as rolling."""
 PLANE = RollingDisc()
 THROWS = {
     "oblique": RollingBall(),
@@ -144,7 +144,7 @@ class RollingTransition(Experiment[convergence.Grid, Found]):
         }
 
     def compare(self, found: Found) -> Rows:
-        """Transition, final velocities and energies against the closed forms."""
+        """Compare transition, final velocities and energies with the closed forms."""
         plane, throws, curves = found
         yield paper_row(TRANSITION, PLANE.transition, _only(plane), "s")
         yield exact_row(ROLLING_SPEED, PLANE.rolling_speed, float(plane.final.u[0]), "m/s")
@@ -160,13 +160,13 @@ class RollingTransition(Experiment[convergence.Grid, Found]):
             yield exact_row(f"v_y at the end, {throw.name}", velocity[1], final.u[1], "m/s")
             yield exact_row(
                 f"ω_z at the end, {throw.name}", scene.spin[2], float(final.u[5]), "rad/s",
-                "a point contact leaves it alone",
+                "a point contact does not change it",
             )  # fmt: skip
             yield exact_row(f"error of the path, {throw.name}", 0.0, off, "m", "largest")
             yield exact_row(f"energy dissipated, {throw.name}", scene.dissipated, final.dissipated, "J")
             yield from event_runs.certificate_rows(throw.run, f"{throw.name}: ")[:1]
         theory = {
-            "transition in s": (1.0, "it is seen at the end of a step"),
+            "transition in s": (1.0, "it is detected at the end of a step"),
             "position in m": (2.0, "second: steps are exact while it slides and while it rolls"),
         }
         for name, curve in curves.items():
@@ -184,9 +184,9 @@ def _plane(run: EventRun) -> Figure:
         (r"rolling $-\omega r$", -PLANE.radius * samples.u[:, 2], ORANGE),
     ):
         top.plot(times, values, color=colour, linewidth=1.6, label=label)
-    event_runs.mark(top, run.times("stick"), "transition, found")
+    event_runs.mark(top, run.times("stick"), "transition, located")
     top.set(xlabel="time in s", ylabel="velocity in m/s", xlim=(0.0, DURATION))
-    top.set_title(f"in the plane: it rolls from {_only(run):.9f} s on")
+    top.set_title(f"in the plane: it rolls after {_only(run):.9f} s")
     event_runs.mode_bars(bars, run)
     bars.set(xlabel="time in s", title="modes and events")
     event_runs.stretch(bars, (3, 1, 3))
@@ -218,7 +218,7 @@ def _paths(throws: Sequence[Throw]) -> Figure:
 
 
 def _space(throws: Sequence[Throw]) -> Figure:
-    """Speed of the contact point, and what it is off its first direction."""
+    """Speed of the contact point, and its deviation from the initial direction."""
     figure, (left, right) = plots.new_axes((11.0, 4.6), columns=2)
     for throw, colour in zip(throws, _COLOURS, strict=True):
         times, _ = throw.path()
@@ -232,7 +232,7 @@ def _space(throws: Sequence[Throw]) -> Figure:
         right.semilogy(times, np.maximum(off, 1e-17), color=colour, linewidth=1.2)
     left.set(xlabel="time in s", ylabel=r"$|\gamma_T|$ in m/s", title="speed of the contact point")
     right.set(xlabel="time in s", ylabel="velocity in m/s", ylim=(1e-17, 1e-12))
-    right.set_title("across its first direction (zero: 1e-17)")
+    right.set_title("across its initial direction (zero: 1e-17)")
     plots.legend_below(figure, 4)
     return figure
 

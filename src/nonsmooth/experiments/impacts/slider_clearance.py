@@ -1,8 +1,8 @@
-"""A slider-crank with clearance: where the slider's corners hit the walls, and what that costs.
+"""A slider-crank with clearance: impacts of the slider's corners on the walls, and the energy they dissipate.
 
-The crank starts at 150 rad/s with the slider in the middle of its guide, and nobody drives it on. Inertia
+The crank starts at 150 rad/s with the slider in the middle of its guide, without a drive. Inertia
 throws the slider from wall to wall; it bounces, comes to rest in infinitely many impacts, slides and leaves.
-Tilted a little, it chatters: its two corners hit the wall in turn, each impact throwing the other corner on.
+Slightly tilted, it chatters: its two corners hit the wall in turn, each impact launching the other corner.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ if TYPE_CHECKING:
 
 MECHANISM = SliderClearance()
 DURATION = 0.07
-"""s in which the crank turns once."""
+"""Time in s of one revolution of the crank."""
 TILT, CHATTER = 0.002, 2.695694e-3
-"""rad by which the slider is turned at the start of the second run, so that its corners hit one by one, and s
-that it takes: 14 impacts, with gaps below 1 nm."""
+"""Tilt in rad of the slider at the start of the second run, so that its corners hit one by one, and its
+duration in s: 14 impacts, with gaps below 1 nm."""
 CHECK = 0.02
-"""s after which crank angles are compared."""
+"""Time in s at which crank angles are compared."""
 SICONOS_CRANK = 1.6133163505828787
-"""rad then, by Siconos 4.4.0, Moreau-Jean time stepping, extrapolated from steps of 2.5e-6 and 1.25e-6 s."""
+"""Angle (rad) by Siconos 4.4.0, Moreau-Jean time stepping, extrapolated from h = 2.5e-6 and 1.25e-6 s."""
 NUDGE = 1e-9
-"""Part by which the crank's speed is changed to see how fast motions part."""
+"""Relative change of the crank's speed for the sensitivity of the motion."""
 CURVE = "crank's angle at 0.02 s"
 COLOURS = dict(zip(CORNERS, (BLUE, GREEN, ORANGE, DARK_GREY), strict=True))
 
 
 @dataclass(frozen=True)
 class Setup:
-    """How much is computed."""
+    """Size of the computation."""
 
     later: float
-    """s up to which two motions that began almost alike are compared."""
+    """Time in s up to which two motions with nearby initial states are compared."""
     steps: tuple[float, ...]
-    """Of time stepping, in s; many, since an error depends on where in a step an event falls."""
+    """Steps of time stepping, in s; many, since an error depends on where in a step an event falls."""
 
 
 def simulate(duration: float, *, tilt: float = 0.0, nudge: float = 0.0) -> EventRun:
-    """Let the mechanism run; the slider tilted by an angle (rad), the crank faster by a part."""
+    """Simulate with the slider tilted by an angle (rad) and a relative change of the crank speed."""
     q, u = MECHANISM.start()
     q[2] = tilt
     return simulate_events(MECHANISM.system(), q, u * (1.0 + nudge), duration=duration)
@@ -90,7 +90,7 @@ def first_touch() -> float:
 
 
 def impact_speeds(run: EventRun) -> Floats:
-    """Speeds in m/s with which the corners hit, one for each impact."""
+    """Speeds in m/s at which the corners hit, one for each impact."""
     speeds = []
     for event in run.events:
         if event.kind is EventKind.IMPACT:
@@ -101,9 +101,9 @@ def impact_speeds(run: EventRun) -> Floats:
 
 
 def chatter_ratio(run: EventRun) -> float:
-    """By what factor impact speeds shrink when two corners hit in turn, both sliding.
+    """Factor by which impact speeds shrink when two corners hit in turn, both sliding.
 
-    An impact at one corner with speed s sends it off with e s and throws the other on with ρ (1 + e) s,
+    An impact at one corner with speed s sends it off with e s and launches the other at ρ (1 + e) s,
     ρ = −G₂₁/G₁₁: s'' = ρ (1 + e) s' − e s, whose slower root decides.
     """
     at = [Kinematics(run.system, contact, run.final.q, run.final.t) for contact in run.system.contacts[:2]]
@@ -114,14 +114,14 @@ def chatter_ratio(run: EventRun) -> float:
         pushes.append(place.normal - MECHANISM.friction * sense * place.tangent[:, 0])
     normals = np.array([place.normal for place in at])
     matrix = normals @ np.linalg.solve(mass, np.array(pushes).T)
-    # two impacts make a round: each corner throws the other on with its own ρ
+    # two impacts make a round: each corner launches the other with its own ρ
     ratios = [-matrix[1, 0] / matrix[0, 0], -matrix[0, 1] / matrix[1, 1]]
     turns = [np.array([[0.0, 1.0], [-restitution, rho * (1.0 + restitution)]]) for rho in ratios]
     return float(np.sqrt(np.abs(np.linalg.eigvals(turns[1] @ turns[0])).max()))
 
 
 def stepped(setup: Setup, found: EventRun) -> convergence.Curve:
-    """Time stepping, against the events."""
+    """Time stepping, compared with the events."""
     angle = float(found.sample(CHECK).q[0, 0])
 
     def error(steps: SteppedRun) -> float:
@@ -132,7 +132,7 @@ def stepped(setup: Setup, found: EventRun) -> convergence.Curve:
 
 
 def event_error(found: EventRun) -> float:
-    """What a tenth of the tolerance changes in the crank's angle, in rad."""
+    """Change of the crank's angle in rad with a tenth of the tolerance."""
     q, u = MECHANISM.start()
     finer = simulate_events(MECHANISM.system(), q, u, duration=CHECK, relative=1e-13, absolute=1e-13)
     return abs(float(finer.final.q[0] - found.sample(CHECK).q[0, 0]))
@@ -159,13 +159,13 @@ class SliderWithClearance(Experiment[Setup, Found]):
     QUICK = Setup(0.08, tuple(2e-4 * 0.7**k for k in range(6)))
 
     def measure(self, setup: Setup, work: Work) -> Found:
-        """Run with the slider level and tilted, twice from almost the same start, and step through time."""
+        """Run with the slider level and tilted, twice from nearby initial states, and run time stepping."""
         work.expect(4)
-        work.begin("a turn of the crank")
+        work.begin("one revolution of the crank")
         level = simulate(DURATION)
         work.begin("with the slider tilted")
         tilted = simulate(CHATTER, tilt=TILT)
-        work.begin("with the crank a little faster")
+        work.begin("with a slightly faster crank")
         parting = _parting(setup.later)
         work.begin("time stepping")
         return Found(level, tilted, parting, stepped(setup, level))
@@ -220,13 +220,13 @@ class SliderWithClearance(Experiment[Setup, Found]):
         yield Comparison(
             f"growth of a difference until {parting[-1, 0]:.2g} s", None,
             float(parting[-1, 1] / (NUDGE * MECHANISM.start()[1][0] * parting[-1, 0])), "",
-            "by what the same crank speeds, kept up, would give",
+            "by what constant crank speeds would give",
         )  # fmt: skip
         yield curve.row("order of time stepping", 1.0, CURVE)
 
 
 def _parting(until: float) -> Floats:
-    """Rows (time in s, difference of the crank's angle in rad) of two motions that began almost alike."""
+    """Rows (time in s, difference of the crank's angle in rad) of two motions with nearby initial states."""
     one, other = simulate(until), simulate(until, nudge=NUDGE)
     times = np.linspace(0.0, until, 600)
     apart = np.abs(one.sample(times).q[:, 0] - other.sample(times).q[:, 0])
@@ -248,7 +248,7 @@ def _motion(found: EventRun) -> Figure:
         axes[0].plot(
             1e3 * times, motion.u[:, column], color=colour, linewidth=1.5, label=f"speed of the {name}"
         )
-    axes[0].set(ylabel="speed in rad/s", title="a turn of a slider-crank with clearance")
+    axes[0].set(ylabel="speed in rad/s", title="one revolution of a slider-crank with clearance")
     axes[1].plot(1e3 * times, across, color=DARK_GREY, linewidth=1.5, label="slider across its guide")
     for side in (-1.0, 1.0):
         axes[1].axhline(side, color=LIGHT_GREY, linewidth=2.0, label="wall" if side > 0.0 else "_")
@@ -270,7 +270,7 @@ def _motion(found: EventRun) -> Figure:
 
 
 def _path(found: EventRun) -> Figure:
-    """The slider's way along and across its guide."""
+    """The slider's path along and across its guide."""
     figure, (ax,) = plots.new_axes((8.0, 5.4))
     place = 1e3 * MECHANISM.slider(found.sample(np.linspace(0.0, found.final.t, 2000)).q)
     ax.plot(place[:, 0], place[:, 1], color=BLUE, linewidth=1.2, label="centre of the slider")
@@ -280,13 +280,13 @@ def _path(found: EventRun) -> Figure:
     ax.plot(place[0, 0], place[0, 1], "o", color=DARK_GREY, label="start")
     for side in (-1.0, 1.0):
         ax.axhline(side * 1e3 * MECHANISM.clearance, color=LIGHT_GREY, linewidth=2.0)
-    ax.set(xlabel="x in mm", ylabel="y in mm", title="the slider in its clearance, a turn of the crank")
+    ax.set(xlabel="x in mm", ylabel="y in mm", title="the slider in its clearance, one revolution")
     plots.legend_below(figure, 3)
     return figure
 
 
 def _chatter(tilted: EventRun) -> Figure:
-    """Distances of the upper corners from the wall, and the speeds with which they hit it."""
+    """Distances of the upper corners from the wall, and the speeds at which they hit it."""
     figure, (left, right) = plots.new_axes((12.0, 5.0), columns=2)
     times = np.linspace(2.5e-3, tilted.final.t, 1500)
     motion = tilted.sample(times)
@@ -298,9 +298,9 @@ def _chatter(tilted: EventRun) -> Figure:
     count = np.arange(1, len(speeds) + 1)
     right.semilogy(count, speeds, "o", color=BLUE, label="speed of an impact")
     guide = speeds[-1] * ratio ** (count - count[-1])
-    right.semilogy(count, guide, "--", color=DARK_GREY, label=f"closed form: each {ratio:.4f} of the last")
+    right.semilogy(count, guide, "--", color=DARK_GREY, label=f"closed form: ratio {ratio:.4f}")
     right.set(
-        xlabel="number of the impact", ylabel="speed in m/s", title="each impact throws the other corner on"
+        xlabel="number of the impact", ylabel="speed in m/s", title="each impact launches the other corner"
     )
     plots.legend_below(figure, 4)
     return figure
@@ -312,8 +312,6 @@ def _parting_figure(parting: Floats) -> Figure:
     ax.semilogy(parting[1:, 0], parting[1:, 1], color=BLUE, linewidth=1.2, label="difference of crank angles")
     steady = NUDGE * MECHANISM.start()[1][0] * parting[1:, 0]
     ax.semilogy(parting[1:, 0], steady, "--", color=DARK_GREY, label="at constant crank speeds")
-    ax.set(
-        xlabel="time in s", ylabel="difference in rad", title=f"two starts whose speeds differ by {NUDGE:g}"
-    )
+    ax.set(xlabel="time in s", ylabel="difference in rad", title=f"initial speeds that differ by {NUDGE:g}")
     plots.legend_below(figure, 2)
     return figure

@@ -1,7 +1,7 @@
 """A block on an inclined belt: the stick-slip limit cycle against its closed form.
 
 The block sticks to the belt until spring and weight overcome sticking friction, slides back in less than a
-period of its spring, and sticks again. Let go at rest, it is on the limit cycle from its first sliding on.
+period of its spring, and sticks again. Released at rest, it is on the limit cycle from its first sliding on.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 
 BLOCK = BeltBlock()
 AFTERWARDS = 0.1
-"""s that a run goes on after its last event."""
+"""Time in s that a run continues after its last event."""
 CURVE = "x, mean over the run"
 
 
 @dataclass(frozen=True)
 class Setup:
-    """How much is computed."""
+    """Size of the computation."""
 
     cycles: int
     stepped: float
-    """s that time stepping covers."""
+    """Duration of time stepping in s."""
     steps: tuple[float, ...]
-    """Of time stepping, in s; many, since an error depends on where in a step an event falls."""
+    """Steps of time stepping, in s; many, since an error depends on where in a step an event falls."""
 
 
 def simulate(cycles: int) -> EventRun:
-    """Let the block go at rest and wait for `cycles` slidings."""
+    """Release the block at rest and simulate `cycles` slidings."""
     duration = float(BLOCK.event_times(cycles)[1][-1]) + AFTERWARDS
     return simulate_events(BLOCK.system(), [0.0, 0.0], [0.0, 0.0], duration=duration)
 
@@ -65,7 +65,7 @@ class Found(NamedTuple):
 
 
 class StickSlipBelt(Experiment[Setup, Found]):
-    """The block from event to event, beside time stepping."""
+    """The block, event-driven and by time stepping."""
 
     name = "stick-slip-belt"
     summary = "a block on an inclined belt: the stick-slip limit cycle, event by event"
@@ -76,9 +76,9 @@ class StickSlipBelt(Experiment[Setup, Found]):
     QUICK = Setup(4, 1.2, tuple(8e-3 * 0.72**k for k in range(6)))
 
     def measure(self, setup: Setup, work: Work) -> Found:
-        """Run from event to event and step through time."""
+        """Run event-driven and by time stepping."""
         work.expect(2)
-        work.begin(f"{setup.cycles} cycles from event to event")
+        work.begin(f"{setup.cycles} cycles, event-driven")
         run = simulate(setup.cycles)
         work.begin("time stepping")
         return Found(run, stepped(setup), setup.cycles)
@@ -102,7 +102,7 @@ class StickSlipBelt(Experiment[Setup, Found]):
         }
 
     def compare(self, found: Found) -> Rows:
-        """Events, motion and energies against the closed form."""
+        """Compare events, motion and energies with the closed form."""
         run, curve, cycles = found
         sticks, slides = BLOCK.event_times(cycles)
         for kind, expected in (("stick", sticks), ("slip", slides)):
@@ -138,7 +138,7 @@ def sliding(found: EventRun) -> float:
 
 
 def _motion(found: EventRun) -> Figure:
-    """Place, force of friction and mode over time."""
+    """Position, force of friction and mode over time."""
     times = np.linspace(0.0, found.final.t, 2000)
     motion = found.sample(times)
     figure, (place, force, modes) = plots.new_axes((9.0, 7.0), rows=3)
@@ -148,7 +148,7 @@ def _motion(found: EventRun) -> Figure:
     for kind, marker, colour in (("stick", "s", BLUE), ("slip", ">", ORANGE)):
         at = found.times(kind)
         place.plot(at, 1e3 * found.sample(at).q[:, 0], marker, color=colour, markersize=6, label=kind)
-    place.set(ylabel="x in mm", title="a block on a belt, let go at rest", xlim=(0.0, times[-1]))
+    place.set(ylabel="x in mm", title="a block on a belt, released at rest", xlim=(0.0, times[-1]))
     force.plot(times, motion.forces[0][:, 1], color=GREEN, linewidth=1.4, label="friction")
     for mu, name, style in (
         (BLOCK.sticking_friction, "sticking", "--"), (BLOCK.friction, "sliding", ":"),
@@ -165,7 +165,7 @@ def _motion(found: EventRun) -> Figure:
 
 
 def _portrait(found: EventRun) -> Figure:
-    """Speed over place, with the ellipse on which the block slides."""
+    """Speed over position, with the ellipse on which the block slides."""
     times = np.linspace(0.0, found.final.t, 4000)
     motion = found.sample(times)
     figure, (ax,) = plots.new_axes((7.0, 6.0))
@@ -173,7 +173,7 @@ def _portrait(found: EventRun) -> Figure:
     radius = math.hypot(BLOCK.reach, BLOCK.speed / BLOCK.frequency)
     ax.plot(
         1e3 * (BLOCK.centre + radius * np.cos(turn)), radius * BLOCK.frequency * np.sin(turn), "--",
-        color=LIGHT_GREY, linewidth=1.2, label="ellipse about the place of balance",
+        color=LIGHT_GREY, linewidth=1.2, label="ellipse about the equilibrium",
     )  # fmt: skip
     for mode, colour, name in ((1, ORANGE, "slides"), (2, BLUE, "sticks")):
         own = motion.modes[:, 0] == mode
@@ -182,7 +182,7 @@ def _portrait(found: EventRun) -> Figure:
             color=colour, linewidth=2.0, label=name,
         )  # fmt: skip
     ax.plot([0.0], [0.0], "o", color=DARK_GREY, label="start")
-    ax.plot([1e3 * BLOCK.centre], [0.0], "+", color=DARK_GREY, markersize=9, label="place of balance")
+    ax.plot([1e3 * BLOCK.centre], [0.0], "+", color=DARK_GREY, markersize=9, label="equilibrium")
     ax.set(xlabel="x in mm", ylabel="speed in m/s", title="onto the limit cycle in finite time")
     plots.legend_below(figure, 3)
     return figure

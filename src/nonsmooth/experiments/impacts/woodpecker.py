@@ -1,8 +1,8 @@
 """The woodpecker toy: its periodic solution, event by event.
 
 While the sleeve is jammed at its lower edge, the bird alone moves, and when it turns back at the bottom of
-its swing everything is at rest for a moment. There, one number describes the state: the bird's angle. So the
-toy is a map of one number to the next (Leine, Glocker and van Campen 2001), and its periodic solution a
+its swing everything is at rest for an instant. There, one number describes the state: the bird's angle. So
+the toy is a map of one number to the next (Leine, Glocker and van Campen 2001), and its periodic solution a
 fixed point of that map, which a secant iteration finds.
 """
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 TOY = Woodpecker()
 LONGEST, NEAR = 0.26, 0.16
-"""s within which the bird comes back to the bottom: from anywhere, near the periodic solution."""
+"""Time in s within which the bird returns to the bottom: from any state near the periodic solution."""
 GUESSES = (-0.53, -0.528)
-"""rad from which the secant iteration starts."""
+"""Initial angle in rad of the secant iteration."""
 CLOSE = 1e-11
-"""rad by which a fixed point of the map may miss itself."""
+"""Tolerance in rad of a fixed point of the map."""
 ROUNDS = 12
 PUBLISHED = np.array([-0.2788, -0.3411, -7.4583])
 """φ_S, ẏ, φ̇_S of the periodic motion while the sleeve slides down on its lower edge: the start of the toy's
@@ -41,28 +41,28 @@ PECKING = {"y": -0.0413481867682806, "bird's angle": -0.340933975552258, "sleeve
 """Siconos' own reference solution of its example WoodPecker at t = 0.29998 s, with a time step of 2e-5 s."""
 PECKING_TIME = 0.29998
 SICONOS_PERIOD, SICONOS_DROP = 0.14597670700028148, 0.019446042447931387
-"""s and m from our fixed point on, by Siconos 4.4.0, Moreau-Jean time stepping with 1e-6 s."""
+"""Period in s and drop in m from our fixed point, by Siconos 4.4.0, Moreau-Jean time stepping with 1e-6 s."""
 COLOURS = {BEAK: GREEN, LOWER: BLUE, UPPER: ORANGE}
 PECK = 0.06
-"""s that time stepping covers: up to the beak's impact and beyond."""
+"""Duration of time stepping in s: up to the beak's impact and beyond."""
 CURVE = "sleeve's angle, mean"
 
 
 @dataclass(frozen=True)
 class Setup:
-    """How much is computed."""
+    """Size of the computation."""
 
     angles: int
-    """Points at which the map is drawn."""
+    """Number of points at which the map is drawn."""
     periods: int
-    """That are simulated from the fixed point on."""
+    """Number of periods that are simulated from the fixed point."""
     steps: tuple[float, ...]
-    """Of time stepping, in s; many, since an error depends on where in a step an event falls."""
+    """Steps of time stepping, in s; many, since an error depends on where in a step an event falls."""
 
 
 @dataclass(frozen=True)
 class Return:
-    """The bird at the bottom of its swing again."""
+    """The bird at the bottom of its swing after a period."""
 
     time: float
     """s"""
@@ -74,11 +74,11 @@ class Return:
 
 
 def back_at_the_bottom(angle: float, within: float = LONGEST, **options: Any) -> Return | None:
-    """The map: let go at rest at an angle (rad) and wait for the next such moment; None where none comes.
+    """The map: release at rest at an angle (rad) and return the next such state; None if there is none.
 
     Args:
         angle: φ_S at the start.
-        within: s to wait.
+        within: longest time in s.
         **options: tolerances of `EventOptions`.
     """
     run = simulate_events(TOY.system(), *TOY.at_rest(angle), duration=within, **options)
@@ -102,9 +102,9 @@ class Periodic:
     """The fixed point of the map."""
 
     back: Return
-    """Its own return, after one period."""
+    """The state after one period."""
     slope: float
-    """Of the map there: the factor by which a small deviation grows in a period."""
+    """Slope of the map there: the factor by which a small deviation grows in a period."""
 
 
 def periodic() -> Periodic:
@@ -124,7 +124,7 @@ def periodic() -> Periodic:
 def _return(angle: float) -> Return:
     found = back_at_the_bottom(angle, within=NEAR)
     if found is None:
-        raise RuntimeError(f"the bird let go at {angle:.6g} rad does not come back within {NEAR} s")
+        raise RuntimeError(f"the bird released at {angle:.6g} rad does not come back within {NEAR} s")
     return found
 
 
@@ -139,7 +139,7 @@ def sliding_down(cycle: Return) -> Floats:
 
 
 def stepped(setup: Setup, found: EventRun) -> convergence.Curve:
-    """Time stepping through a peck, against the events."""
+    """Time stepping through a peck, compared with the events."""
 
     def error(steps: SteppedRun) -> float:
         return _apart(steps.q, found.sample(steps.time).q)
@@ -149,7 +149,7 @@ def stepped(setup: Setup, found: EventRun) -> convergence.Curve:
 
 
 def event_error(found: EventRun) -> float:
-    """What a tenth of the tolerance changes in the same quantity, in rad."""
+    """Change of the same quantity in rad with a tenth of the tolerance."""
     finer = simulate_events(
         TOY.system(), found.start.q, found.start.u, duration=PECK, relative=1e-13, absolute=1e-13
     )
@@ -172,7 +172,7 @@ class Found(NamedTuple):
 
 
 class WoodpeckerToy(Experiment[Setup, Found]):
-    """The periodic solution, its map, and other integrators beside it."""
+    """The periodic solution, its map, and other integrators for comparison."""
 
     name = "woodpecker"
     summary = "the woodpecker toy: its periodic solution, with all impacts, sticking and sliding"
@@ -183,7 +183,7 @@ class WoodpeckerToy(Experiment[Setup, Found]):
     QUICK = Setup(4, 2, tuple(2e-4 * 0.7**k for k in range(4)))
 
     def measure(self, setup: Setup, work: Work) -> Found:
-        """Find the periodic solution, run it under both laws, draw the map, and step through time."""
+        """Find the periodic solution, run it under both laws, draw the map, and run time stepping."""
         work.expect(5)
         work.begin("fixed point of the map")
         solution = periodic()
@@ -219,7 +219,7 @@ class WoodpeckerToy(Experiment[Setup, Found]):
         }
 
     def compare(self, found: Found) -> Rows:
-        """The periodic solution against its own laws, Siconos and the published state."""
+        """Compare the periodic solution with its own laws, Siconos and the published state."""
         run, solution, poisson, _, curve = found
         cycle, source = solution.back, "Siconos, Moreau-Jean, 1e-6 s:"
         down, spin = sliding_down(cycle)
@@ -243,7 +243,7 @@ class WoodpeckerToy(Experiment[Setup, Found]):
             "energy lost in a period", -weight * cycle.height, impacts + friction, "J",
             "weight times drop",
         )  # fmt: skip
-        yield Comparison("part of it lost in impacts", None, impacts / (impacts + friction), "")
+        yield Comparison("fraction of it lost in impacts", None, impacts / (impacts + friction), "")
         yield exact_row(
             f"difference of y after {round(run.final.t / cycle.time)} periods", 0.0,
             return_error(run, cycle), "m",
@@ -255,7 +255,7 @@ class WoodpeckerToy(Experiment[Setup, Found]):
 
 
 def return_map(count: int) -> Floats:
-    """Rows (angle, next angle, time, height) over the angles from which the toy goes on pecking."""
+    """Rows (angle, next angle, time, height) over the angles from which the toy continues to peck."""
     rows = []
     for angle in np.linspace(-0.75, -0.38, count):
         back = back_at_the_bottom(float(angle), relative=1e-8, absolute=1e-10)
@@ -264,13 +264,13 @@ def return_map(count: int) -> Floats:
 
 
 def return_error(found: EventRun, cycle: Return) -> float:
-    """m by which the last of the simulated periods misses the drop of the first, all in all."""
+    """Difference in m of the total drop from that of the first period repeated."""
     periods = round(found.final.t / cycle.time)
     return abs(float(found.final.q[0]) - periods * cycle.height)
 
 
 def losses(run: EventRun, until: float) -> tuple[float, float]:
-    """Energy in J that impacts and friction take up to a time (s)."""
+    """Energy in J dissipated by impacts and friction up to a time (s)."""
     times = run.times(EventKind.IMPACT)
     times = times[times <= until]
     before = run.energy(np.nextafter(times, 0.0)).dissipated
@@ -279,7 +279,7 @@ def losses(run: EventRun, until: float) -> tuple[float, float]:
 
 
 def _sequence(cycle: Return) -> list[Comparison]:
-    """The events of a period, in their order."""
+    """The events of a period, in order."""
     return [
         Comparison(f"event {k + 1}: {event.kind} of the {event.contacts[0]}", None, event.time, "s")
         for k, event in enumerate(event for event in cycle.run.events if event.time < cycle.time)
@@ -293,12 +293,12 @@ def _laws(newton: EventRun, poisson: EventRun) -> Comparison:
     apart = float(np.abs(ours - other).max()) if len(ours) == len(other) else np.nan
     return exact_row(
         "difference of event times, Newton's and Poisson's law", 0.0, apart, "s",
-        "alike where one contact is hit at a time and keeps sliding",
+        "equal if one contact is hit at a time and keeps sliding",
     )  # fmt: skip
 
 
 def _pecking() -> list[Comparison]:
-    """From the published state on, against the reference solution that Siconos ships."""
+    """Compare with the reference solution of Siconos from the published state."""
     run = simulate_events(
         TOY.system(),
         [0.0, -TOY.jam_angle, PUBLISHED[0]],
@@ -390,10 +390,10 @@ def _map_figure(table: Floats, angle: float) -> Figure:
     """The next angle over the last one, and the diagonal."""
     figure, (ax,) = plots.new_axes((7.0, 6.0))
     ends = [-0.78, -0.35]
-    ax.plot(ends, ends, "--", color=DARK_GREY, linewidth=1.0, label="the same angle again")
+    ax.plot(ends, ends, "--", color=DARK_GREY, linewidth=1.0, label="identity")
     ax.plot(table[:, 0], table[:, 1], "o-", color=BLUE, markersize=3.5, linewidth=1.0, label="the map")
     ax.plot([angle], [angle], "o", color=RED, markersize=8, label=f"periodic solution, {angle:.6f} rad")
-    ax.set(xlabel="bird's angle at the bottom in rad", ylabel="next time, in rad", xlim=ends)
+    ax.set(xlabel="bird's angle at the bottom in rad", ylabel="next angle in rad", xlim=ends)
     ax.set_title("the woodpecker toy as a map of one number")
     plots.legend_below(figure, 2)
     return figure

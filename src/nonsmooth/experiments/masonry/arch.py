@@ -1,8 +1,8 @@
 """Masonry arches of 25 and 101 stones that stand by contact alone.
 
 The scenes are those of the splitting method for exact friction of SCA 2026, whose stones are convex wedges
-between two fixed springers. Every joint is a face on a face that just touches: a narrow phase that drops such
-a contact, or tilts its normal, brings the arch down.
+between two fixed springers. Every joint is a touching pair of faces: a narrow phase that drops such
+a contact, or tilts its normal, makes the arch collapse.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SimBenchmark's Kapla tower of 102 blocks: does it stand, with blocks as boxes and as convex hulls?
+"""SimBenchmark's Kapla tower of 102 blocks, with blocks as boxes and as convex hulls.
 
 SimBenchmark runs it at 0.01 s until it collapses and counts the steps; a tower in equilibrium must not move.
 """
@@ -11,7 +11,7 @@ from nonsmooth.experiments.masonry.standing import Building, Setup, StandingBuil
 from nonsmooth.scenes.kapla import kapla
 
 STEP = 0.01
-"""s, as in SimBenchmark."""
+"""Time step in s, as in SimBenchmark."""
 _VIEW = (-60.0, 16.0, 1.0)
 BUILDINGS = (
     Building("hulls", "102 hulls", partial(kapla, hull=True), STEP, 1e-8, _VIEW),

@@ -1,4 +1,4 @@
-"""What the experiments with buildings share: they must stand, with every step and every contact certified."""
+"""Shared parts of the experiments with buildings: they must stand, with every step and contact certified."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 ALLOWED = 0.05
 """Displacement in m up to which a building counts as standing."""
 PARTS = 10
-"""Pieces of a run that are reported."""
+"""Number of progress reports of a run."""
 _COLOURS = (BLUE, ORANGE, GREEN)
 
 
 @dataclass(frozen=True)
 class Building:
-    """A scene that must stand, and how it is run."""
+    """A scene that must stand, and its settings."""
 
     key: str
     """In file names."""
@@ -45,11 +45,11 @@ class Building:
     step: float
     """s"""
     tolerance: float
-    """Relative residual asked of every step."""
+    """Relative residual that every step must reach."""
     view: tuple[float, float, float] = (-75.0, 12.0, 1.0)
-    """Of the picture: azimuth and elevation in degrees, and zoom."""
+    """View of the picture: azimuth and elevation in degrees, and zoom."""
     published: tuple[Comparison, ...] = ()
-    """What others print of it; `ours` is filled in by `measured`."""
+    """Published numbers; `ours` is filled in by `measured`."""
     measured: Callable[[Standing], Sequence[float]] | None = None
     """Returns our number for each row of `published`."""
 
@@ -64,9 +64,9 @@ class Standing:
     displacement: Floats
     """Largest distance in m of a body from where it started, after every step."""
     force_error: float
-    """Vertical force on all that is fixed against the weight, mean over the last tenth, as a part of it."""
+    """Relative difference of the vertical force on all fixed bodies from the weight, over the last tenth."""
     picture: Pixels
-    """Of its end."""
+    """Picture of the final state."""
 
     @property
     def largest_displacement(self) -> float:
@@ -75,7 +75,7 @@ class Standing:
 
     @property
     def per_step(self) -> float:
-        """Wall time of a step in s; compilation, the check of the contacts and the recording are left out."""
+        """Wall time of a step in s, without compilation, the check of the contacts and the recording."""
         parts = ("motion", "collision", "assembly", "solver")
         return sum(self.share(part) for part in parts) / self.run.steps.count
 
@@ -85,7 +85,7 @@ class Standing:
 
 
 def stand(building: Building, steps: int, work: Work) -> Standing:
-    """Run a building for some steps."""
+    """Run a building for a number of steps."""
     system = building.build()
     moving = ~system.fixed
     weight = float(np.linalg.norm(system.gravity)) * float(system.mass[moving].sum())
@@ -115,7 +115,7 @@ def stand(building: Building, steps: int, work: Work) -> Standing:
 
 
 class Setup(NamedTuple):
-    """How much is computed."""
+    """Size of the computation."""
 
     buildings: Sequence[Building]
     steps: int
@@ -135,7 +135,7 @@ class StandingBuildings(Experiment[Setup, list[Standing]]):
         return {"steps.csv": _steps_table(found), "runs.json": runs}
 
     def figures(self, found: list[Standing]) -> Figures:
-        """Every building at its end, and the history."""
+        """Every building in its final state, and the history."""
         return {**{each.building.key: each.picture for each in found}, "history": _history(found)}
 
     def compare(self, found: list[Standing]) -> Rows:
@@ -143,7 +143,7 @@ class StandingBuildings(Experiment[Setup, list[Standing]]):
         return (row for each in found for row in compare(each))
 
     def failures(self, found: list[Standing]) -> list[str]:
-        """What a building must do and does not."""
+        """Violated requirements of the buildings."""
         return [sentence for each in found for sentence in failures_of(each)]
 
 
@@ -172,7 +172,7 @@ def numbers(each: Standing) -> dict[str, float]:
 
 
 def compare(each: Standing) -> Rows:
-    """Certificate, displacement and time of a building, with what others print beside."""
+    """Certificate, displacement and time of a building, with published numbers."""
     name, found = each.building.label, numbers(each)
     certificate = each.run.certificate
     yield Comparison(f"steps that missed the tolerance, {name}", None, float(certificate.missed), "",
@@ -185,7 +185,7 @@ def compare(each: Standing) -> Rows:
                f"must be 0; {certificate.contacts_checked} of {certificate.contacts} contacts checked; "
                f"largest error of a gap {certificate.largest_gap_error:.1e} m, of a normal "
                f"{certificate.largest_normal_error:.1e} rad", 0.0)  # fmt: skip
-    yield exact_row(f"weight carried, as a part of all, {name}", 1.0, 1.0 - each.force_error,
+    yield exact_row(f"weight carried, relative to all, {name}", 1.0, 1.0 - each.force_error,
                                 "", "mean over the last tenth of the run")  # fmt: skip
     yield Comparison(f"largest penetration, {name}", None, certificate.largest_penetration, "m")
     yield Comparison(f"time of a step, {name}", None, 1e3 * each.per_step, "ms",
@@ -199,7 +199,7 @@ def compare(each: Standing) -> Rows:
 
 
 def failures_of(each: Standing) -> list[str]:
-    """What a building must do and does not, a sentence each."""
+    """Violated requirements of a building, one sentence each."""
     name, certificate = each.building.label, each.run.certificate
     said = []
     if certificate.missed:

@@ -1,8 +1,8 @@
 """A ball and three boxes under six models: TR-2014-11 §5.3 to §5.5, Figs. 7 to 20.
 
-Primal, dual and equations of motion, each exact and relaxed, move a ball over a plane and a unit box over
-a plane, down a steep slope and down a gentle one. Where friction is Coulomb's, the motion has a closed form,
-which the report does not draw: we do, and measure how far each model is from it.
+Primal, dual and equations of motion, each exact and relaxed, simulate a ball on a plane and a unit box on
+a plane, a steep slope and a gentle one. Under Coulomb's law the motion has a closed form, which the report
+does not draw: it is drawn here, with the distance of each model from it.
 
 Signs: bodies move along +x and down the slope (the report's move along −x); `along` is the distance down the
 slope in m, `height` the gap to the surface in m, `spin` the angular velocity about y in rad/s, positive for a
@@ -33,7 +33,7 @@ GRAVITY = 9.81
 STEP = 0.0025
 """The report's time step in s."""
 TOLERANCE = 1e-11
-"""Relative residual that every step is asked for; rounding ends at about a tenth of it."""
+"""Required relative residual of every step; rounding limits it to about a tenth of this."""
 REST = 10.0
 """Time in s over which a box at rest must not creep."""
 STANDS_BELOW = 1e-9
@@ -47,18 +47,18 @@ class Case:
     name: str
     title: str
     report: str
-    """What the report's figures show."""
+    """Content of the report's figures."""
     friction: float
     angle: float
-    """Of the slope, in rad."""
+    """Angle of the slope in rad."""
     speed: float
-    """At the start, in m/s."""
+    """Initial speed in m/s."""
     duration: float
     """s"""
     is_ball: bool = False
 
     def system(self) -> System:
-        """The scene at its start."""
+        """The scene in its initial state."""
         if self.is_ball:
             return rolling_ball(speed=self.speed, radius=1.0, friction=self.friction, gravity=GRAVITY)
         system = box_on_incline(
@@ -84,7 +84,7 @@ class Case:
 
     @property
     def sliding_ends(self) -> float:
-        """Time in s at which the ball rolls, 2 v₀/(7 μ g), or the box stops; infinite where it never does."""
+        """Time in s at which the ball rolls, 2 v₀/(7 μ g), or the box stops; infinite if it never does."""
         if self.acceleration >= 0.0:
             return math.inf
         return (2.0 / 7.0 if self.is_ball else 1.0) * self.speed / -self.acceleration
@@ -119,23 +119,23 @@ class Case:
 CASES = (
     Case(
         "ball", "ball on plane",
-        "Figs. 8–11: position, velocity and angular velocity of all six lie on each other; the magnitude of "
+        "Figs. 8–11: position, velocity and angular velocity of all six coincide; the magnitude of "
         "the velocity has a spike at the start under the relaxed models",
         0.2, 0.0, 2.0, 0.6, is_ball=True,
     ),
     Case(
         "box", "box on plane",
-        "Figs. 13 and 14: the relaxed box lifts off and comes back; PATH's relaxed EOM parts from the others",
+        "Figs. 13 and 14: the relaxed box lifts off and returns; PATH's relaxed EOM deviates from the others",
         0.3, 0.0, 2.0, 1.0,
     ),
     Case(
         "incline-from-rest", "box on an incline of 65° from rest",
-        "Figs. 16 and 17: all six differ a little, the report supposes from small errors that compound",
+        "Figs. 16 and 17: all six differ a little, by accumulated small errors according to the report",
         0.2, math.radians(65.0), 0.0, 0.6,
     ),
     Case(
         "incline-to-rest", "box on an incline of 25° to rest",
-        "Figs. 19 and 20: the relaxed box lifts off and comes back; PATH's relaxed EOM parts from the others",
+        "Figs. 19 and 20: the relaxed box lifts off and returns; PATH's relaxed EOM deviates from the others",
         0.6, math.radians(25.0), 2.0, 2.2,
     ),
 )  # fmt: skip
@@ -162,7 +162,7 @@ class Track:
     place: Floats
     """(steps + 1, 3) in m, world frame."""
     residual: float
-    """The largest of all steps."""
+    """The largest residual of all steps."""
     iterations: float
     """Per step."""
     seconds: float
@@ -182,13 +182,13 @@ class Track:
 
     @property
     def drift(self) -> float:
-        """Largest distance in m from where it came to rest, in all later steps; NaN if it moves at last."""
+        """Largest later distance in m from its first position at rest; NaN if it moves at the end."""
         moved = self.moved_at_rest[1]
         return float(moved.max()) if len(moved) else math.nan
 
     @property
     def moved_at_rest(self) -> tuple[Floats, Floats]:
-        """Time in s since it last moved, and distance in m from that place; empty if it moves at the end."""
+        """Time in s since it last moved, and distance in m from there; empty if it moves at the end."""
         moves = np.flatnonzero(np.hypot(self.speed, self.lift) >= STANDS_BELOW)
         first = int(moves[-1]) + 1 if len(moves) else 0
         since = self.time[first:] - self.time[first : first + 1]
@@ -196,7 +196,7 @@ class Track:
 
 
 def follow(case: Case, model: Model, step: float, duration: float | None = None) -> Track:
-    """Move a case through time under a model, for its own duration (s) if none is given."""
+    """Simulate a case under a model, for its own duration (s) by default."""
     system = case.system()
     states = [_state(system.position[0], system.linear_velocity[0], system.angular_velocity[0])]
     residuals, iterations = [0.0], [0]
@@ -237,10 +237,10 @@ ORDER = Quantity("{case}: order in h, {model}")
 
 
 class Setup(NamedTuple):
-    """How much is computed."""
+    """Size of the computation."""
 
     steps: tuple[float, ...]
-    """Time steps in s, the longest first."""
+    """Time steps in s, in descending order."""
     resting: float
     """Time step in s of the box at rest."""
 
@@ -266,7 +266,7 @@ class MazharDynamics(Experiment[Setup, Found]):
     QUICK = Setup((0.02, 0.01), 0.02)
 
     def measure(self, setup: Setup, work: Work) -> Found:
-        """Follow all cases under all models, and the box at rest."""
+        """Simulate all cases under all models, and the box at rest."""
         models = [kind() for kind in MODELS]
         studied = [model for model in models if model.exact or isinstance(model, DualRelaxed)]
         exact, steps = [model for model in models if model.exact], setup.steps
@@ -297,14 +297,14 @@ class MazharDynamics(Experiment[Setup, Found]):
         return {**cases, "order": figures.convergence(found.study), "rest": figures.rest(found.resting)}
 
     def compare(self, found: Found) -> Rows:
-        """Set the report's values and the closed forms beside ours, by the names of the cases."""
+        """Compare with the report's values and the closed forms, by the names of the cases."""
         tracks, study, resting, _ = found
         ball = tracks["ball"]
         yield from [
             paper_row(
                 ROLLS_FROM(track.model.label), 0.291, _rolls_from(track), "s",
                 f"2 v₀/(7 μ g) = {track.case.sliding_ends:.6f} s; the slip of the last two sliding steps, "
-                "extended to zero",
+                "extrapolated to zero",
             )
             for track in ball
             if track.model.exact
@@ -315,7 +315,7 @@ class MazharDynamics(Experiment[Setup, Found]):
                     yield exact_row(
                         STOP_DISTANCE(case=track.case.title, model=track.model.label),
                         track.case.stop_distance, float(track.along[-1]), "m",
-                        f"½ v₀ h = {0.5 * track.case.speed * track.step:.2g} m is the integrator's share",
+                        f"½ v₀ h = {0.5 * track.case.speed * track.step:.2g} m is due to the integrator",
                     )  # fmt: skip
         for track in tracks["incline-from-rest"]:
             if track.model.exact:
@@ -328,13 +328,13 @@ class MazharDynamics(Experiment[Setup, Found]):
         for track in resting:
             length = float(track.time[-1] - track.case.sliding_ends)
             asked = f"h = {track.step:g} s, steps solved to {TOLERANCE:g}"
-            note = f"wanted: below 1e-12 m; over {length:.2f} s, {asked}"
+            note = f"required: below 1e-12 m; over {length:.2f} s, {asked}"
             yield Comparison(f"creep at rest, {track.model.label}", None, track.drift, "m", note)
         every = [track for each in (*tracks.values(), *study.values(), resting) for track in each]
         worst = max(every, key=lambda track: track.residual)
         yield Comparison(
             "largest certificate residual of all steps", None, worst.residual, "",
-            f"asked for: {TOLERANCE:g}; {worst.case.title}, {worst.model.label}",
+            f"required: {TOLERANCE:g}; {worst.case.title}, {worst.model.label}",
         )  # fmt: skip
 
 
@@ -354,7 +354,7 @@ def _of_case(case: Case, tracks: list[Track], study: list[Track]) -> Rows:
     )  # fmt: skip
     yield Comparison(
         HIGHEST(case=case.title, models="exact"), None,
-        max(float(track.height.max()) for track in exact), "m", "wanted: 0",
+        max(float(track.height.max()) for track in exact), "m", "expected: 0",
     )  # fmt: skip
     yield Comparison(
         HIGHEST(case=case.title, models="relaxed"), None,
@@ -363,12 +363,12 @@ def _of_case(case: Case, tracks: list[Track], study: list[Track]) -> Rows:
     yield exact_row(
         LIFT_OFF(case=case.title), case.relaxed_lift(step),
         max((float(track.lift[1]) for track in relaxed), key=lambda v: abs(v - case.relaxed_lift(step))),
-        "m/s", "first step, the model that is farthest from it",
+        "m/s", "first step, the model with the largest difference",
     )  # fmt: skip
     lifted = [track for track in study if not track.model.exact]
     heights = ", ".join(f"{track.height.max():.3g} m at h = {track.step:g} s" for track in lifted)
     yield Comparison(
-        f"{case.title}: what halving h does to the lift-off, {lifted[0].model.label}", None,
+        f"{case.title}: effect of halving h on the lift-off, {lifted[0].model.label}", None,
         float(lifted[-2].height.max() / lifted[-1].height.max()), "",
         f"ratio of the last two heights: {heights}; 1: it does not depend on h, 2: it vanishes with h",
     )  # fmt: skip
@@ -377,7 +377,7 @@ def _of_case(case: Case, tracks: list[Track], study: list[Track]) -> Rows:
         found = ", ".join(f"{track.end_error:.3g} m at h = {track.step:g} s" for track in own)
         yield Comparison(
             ORDER(case=case.title, model=label), None, order_of(own[-2], own[-1]), "",
-            f"error of the position at {case.duration:g} s: {found}; wanted: 1",
+            f"error of the position at {case.duration:g} s: {found}; expected: 1",
         )  # fmt: skip
 
 
@@ -419,7 +419,7 @@ def _tracks_table(tracks: list[Track]) -> Table:
 
 
 def _errors_table(tracks: list[Track]) -> Table:
-    """One row for each run: how far it is from the closed form, and what it took."""
+    """One row for each run: its distance from the closed form, and its cost."""
     header = (
         "case", "model", "step_s", "position_error_m", "speed_error_m_per_s", "spin_error_rad_per_s",
         "position_error_at_end_m", "highest_m", "lift_off_speed_m_per_s", "iterations_per_step", "residual",

@@ -84,7 +84,7 @@ def convergence(study: dict[str, list[Track]]) -> Figure:
 
 
 def rest(tracks: Sequence[Track]) -> Figure:
-    """How far the box has ever been from where it came to rest on the incline."""
+    """Largest distance of the box so far from its first position at rest on the incline."""
     figure, (ax,) = plots.new_axes((8.6, 5.0))
     for track in tracks:
         since, moved = track.moved_at_rest
@@ -93,10 +93,10 @@ def rest(tracks: Sequence[Track]) -> Figure:
             since, np.where(farthest > 0.0, farthest, np.nan), linewidth=0.9, label=track.model.label,
             markevery=max(1, len(moved) // 24), **_style(track.model),
         )  # fmt: skip
-    ax.axhline(1e-12, color=DARK_GREY, linestyle="--", linewidth=1.0, label="wanted: below 1e-12 m")
+    ax.axhline(1e-12, color=DARK_GREY, linestyle="--", linewidth=1.0, label="required: below 1e-12 m")
     ax.set_yscale("log")
     ax.set(
-        title=f"Box at rest on the incline of 25°, h = {tracks[0].step:g} s: has it crept?",
+        title=f"Box at rest on the incline of 25°, h = {tracks[0].step:g} s: creep",
         xlabel="time since it stopped in s", ylabel="largest distance so far in m", ylim=(1e-18, 1e-11),
     )  # fmt: skip
     plots.legend_below(figure, 4)
@@ -112,7 +112,7 @@ def _style(model: Model) -> dict[str, Any]:
 
 
 def _no_smaller_than(ax: Axes, least: float) -> None:
-    """Do not blow rounding up to the size of the figure."""
+    """Keep rounding errors from filling the height of the figure."""
     low, high = ax.get_ylim()
     if high - low < least:
         ax.set_ylim(-least, least)

@@ -1,6 +1,6 @@
 """The six models of TR-2014-11 §5.3: primal, dual and equations of motion, each exact and relaxed.
 
-A model is a law and a way to solve it, both made of what is there already:
+A model is a law and a method of solution, both available in the package:
 
     solution = ns.solvers.formulations.Primal().solve(problem, tolerance=1e-10)
     run = ns.simulate(scene, duration=1.0, step=0.0025, **Primal().settings)
@@ -27,7 +27,7 @@ from nonsmooth.solvers.solve import solve
 
 @dataclass(frozen=True)
 class Model(ABC):
-    """A law of contact and a solver for it, under the name that the report gives to the two."""
+    """A law of contact and a solver for it, under the report's name for the pair."""
 
     label: ClassVar[str]
     """The report's name."""
@@ -41,7 +41,7 @@ class Model(ABC):
 
     @property
     def exact(self) -> bool:
-        """True without the relaxation: a sliding body does not lift off."""
+        """Whether the relaxation is off: then a sliding body does not lift off."""
         return self.law == "coulomb"
 
     @property

@@ -1,8 +1,8 @@
 """Time to solve one step of 64 to 2,560 settled spheres: TR-2014-11 §5.2, Figs. 5 and 6.
 
-Every solver gets the same relaxed problem (Eq. 23 or 24) and the same tolerance, which the certificate
-judges, and starts from zero impulses. A solver that passes its time limit at a size is marked there and not
-tried beyond, as the report does for PATH. The heaps are settled more coarsely than in the report, by
+Every solver gets the same relaxed problem (Eq. 23 or 24) and the same tolerance, which is checked by the
+certificate, and starts from zero impulses. A solver that exceeds its time limit at a size is marked there and
+not run beyond, as for PATH in the report. The heaps are settled more coarsely than in the report, by
 Gauss-Seidel in steps of 0.002 s; the problem that is solved has the report's step, 0.0005 s.
 """
 
@@ -41,20 +41,20 @@ from nonsmooth.solvers.solve import solve
 STEP = 0.0005
 """Time step in s of the problem that is solved, as in the report."""
 REPEATED_BELOW = 1.0
-"""A solve that took less (s) is done once more, and the shorter time counts."""
+"""A solve shorter than this (s) is repeated, and the shorter time counts."""
 MANY = 1_000_000
 """Iteration limit: the time limit comes first."""
 TOO_LARGE = "too large"
-"""Status of a problem that a solver refuses for its size."""
+"""Status of a problem that is too large for a solver."""
 SHOWN = 20
-"""How often a settling run shows how far it is."""
+"""Number of progress reports of a settling run."""
 GIVES_UP = ("time limit", TOO_LARGE)
-"""What a solver does not come back from at larger sizes."""
+"""Statuses after which a solver is not run at larger sizes."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A solver under the name that figures and tables give to it."""
+    """A solver under its name in figures and tables."""
 
     label: str
     solver: Solver
@@ -76,12 +76,12 @@ METHODS = (
     Method("auto", Auto()),
     Method("fixed point (exact law)", FixedPoint(), "coulomb"),
 )
-"""The report's three first (Mosek is Clarabel, PATH is our semismooth Newton); then what else there is."""
+"""The report's three first (Mosek is Clarabel, PATH is our semismooth Newton); then other methods."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """How much is computed."""
+    """Size of the computation."""
 
     sizes: tuple[int, ...]
     """Numbers of spheres."""
@@ -92,7 +92,7 @@ class Setup:
     effort: Effort
     """Of settling."""
     tolerance: float
-    """Relative residual that every solver is asked for."""
+    """Relative residual that every solver must reach."""
     time_limit: float
     """For every solve, in s."""
     methods: tuple[Method, ...] = METHODS
@@ -114,24 +114,24 @@ class Measured:
     status: str
     iterations: int
     seconds: float
-    """Wall time; NaN where the solver refused."""
+    """Wall time; NaN if the solver refused the problem."""
     residual: float
     objective_before: float
-    """½(v − M⁻¹k)ᵀM(v − M⁻¹k) in J of the velocities that go in, which is Eq. 23 plus ½kᵀM⁻¹k."""
+    """½(v − M⁻¹k)ᵀM(v − M⁻¹k) in J of the initial velocities, which is Eq. 23 plus ½kᵀM⁻¹k."""
     objective_after: float
-    """The same of the velocities that come out; NaN where the solver refused."""
+    """The same of the solver's velocities; NaN if the solver refused the problem."""
     tolerance: float
     time_limit: float
     """s"""
 
     @property
     def solved(self) -> bool:
-        """True where the certificate holds to the tolerance."""
+        """Whether the certificate meets the tolerance."""
         return self.status == "solved"
 
 
 def measure(problem: ContactProblem, size: int, before: float, method: Method, setup: Setup) -> Measured:
-    """Solve a problem from zero impulses and take the time."""
+    """Solve a problem from zero impulses and measure the time."""
     try:
         found = _solve(problem, method, setup)
     except UnsupportedError:
@@ -140,7 +140,7 @@ def measure(problem: ContactProblem, size: int, before: float, method: Method, s
     seconds = found.statistics.time
     if seconds < REPEATED_BELOW:
         seconds = min(seconds, _solve(problem, method, setup).statistics.time)
-    late = seconds > setup.time_limit  # a solver that looks at the clock rarely may even have got there
+    late = seconds > setup.time_limit  # a solver that rarely checks the clock may even have converged
     status = "time limit" if late else str(found.status)
     assert found.velocity is not None
     after = distance_from_free_motion(problem, found.velocity)
@@ -164,7 +164,7 @@ def distance_from_free_motion(problem: ContactProblem, velocity: Floats) -> floa
 
 
 def velocity_before(settled: spheres.Settled, problem: ContactProblem) -> Floats:
-    """The velocities that go into the step: those without impulses, less what gravity adds in it."""
+    """The velocities before the step: those without impulses, minus what gravity adds in it."""
     system = settled.system()
     free = problem.velocity(np.zeros(problem.layout.contact_rows)).reshape(-1, 6).copy()
     free[~system.fixed, :3] -= STEP * system.gravity
@@ -174,7 +174,7 @@ def velocity_before(settled: spheres.Settled, problem: ContactProblem) -> Floats
 CONTACTS = Quantity("contacts of {} spheres")
 POWER = Quantity("time ~ contacts to the power of, {}")
 LARGEST = Quantity("time of the largest one solved, {}")
-GOES_IN = Quantity("primal objective that goes in, {} spheres")
+GOES_IN = Quantity("primal objective before solving, {} spheres")
 AFTER_BY_BEFORE = Quantity("primal objective after / before, {} spheres")
 
 
@@ -196,12 +196,12 @@ class MazharScaling(Experiment[Setup, Found]):
     """The report's sizes; it has a time limit of 3,600 s."""
     QUICK = Setup((32, 64, 128), 1.0, 0.005, Effort(1e-2, 100), 1e-4, 2.0)
     forgets = False
-    """What was measured serves runs with more sizes."""
+    """Stored measurements serve runs with more sizes."""
 
     def measure(self, setup: Setup, work: Work) -> Found:
-        """Settle heaps and solve their next step; what was done before is taken from the folder."""
+        """Settle heaps and solve their next step; stored results are reused."""
         work.expect(len(setup.sizes) * (SHOWN + len(setup.methods)) + 1)
-        work.begin("compiling kernels, where that was not done before")
+        work.begin("compiling kernels")
         _warm_up(setup)
         results: list[Measured] = []
         for size in setup.sizes:
@@ -227,7 +227,7 @@ class MazharScaling(Experiment[Setup, Found]):
         }
 
     def compare(self, found: Found) -> Rows:
-        """Set the report's numbers of §5.2 beside ours."""
+        """Compare with the report's numbers in §5.2."""
         setup, results = found
         fewest = min(results, key=lambda each: each.spheres)
         most = max(results, key=lambda each: each.spheres)
@@ -271,7 +271,7 @@ def _quiet(done: int, total: int, what: str) -> None:
 
 
 def _warm_up(setup: Setup) -> None:
-    """Let every solver see a small heap, so that no time holds compilation."""
+    """Run every solver on a small heap, so that times do not include compilation."""
     small = spheres.Recipe("warm-up", 12, 0.5, 0.01, setup.effort, GaussSeidel())
     problem = spheres.settle(small, _quiet).next_problem(STEP)
     for method in setup.methods:
@@ -279,16 +279,16 @@ def _warm_up(setup: Setup) -> None:
 
 
 def _is_open(results: Sequence[Measured], method: Method) -> bool:
-    """True where a method did not give up at a smaller size."""
+    """Whether a method did not fail at a smaller size."""
     return not any(each.method == method.label and each.status in GIVES_UP for each in results)
 
 
 def _kept(store: Store, data: spheres.Settled, method: Method, setup: Setup) -> Measured:
-    """Measure a method on the next step of a heap, or take what was kept."""
+    """Measure a method on the next step of a heap, or load the stored result."""
     size = data.recipe.spheres
 
     def compute() -> dict[str, Any]:
-        problem = data.next_problem(STEP)  # of its own: none finds what another one has prepared
+        problem = data.next_problem(STEP)  # a new object: methods do not share cached data
         before = distance_from_free_motion(problem, velocity_before(data, problem))
         return vars(measure(problem, size, before, method, setup))
 
@@ -308,7 +308,7 @@ def best_of_size(results: Sequence[Measured]) -> list[Measured]:
 
 
 def exponent(results: Sequence[Measured], method: str) -> tuple[float, int]:
-    """Slope of log time over log contacts where a method reached the tolerance, and how many sizes that are.
+    """Slope of log time over log contacts where a method reached the tolerance, and the number of sizes.
 
     NaN with fewer than three.
     """

@@ -1,6 +1,6 @@
-"""Data sets of settled spheres for TR-2014-11 §5.1 and §5.2: their recipe, kept instead of the data.
+"""Data sets of settled spheres for TR-2014-11 §5.1 and §5.2: a recipe in place of the data.
 
-The report prints how many spheres settle, for how long, in which steps and with how many iterations. Radius,
+The report prints the number of spheres, the duration, the step and the number of iterations. Radius,
 mass, friction, container, start and contact margin are ours; see `spheres_above_container` and `MARGIN`.
 """
 
@@ -42,7 +42,7 @@ class Recipe:
     step: float
     """s"""
     effort: Effort
-    """In every step, which starts from the impulses of the step before."""
+    """Effort of every step, which is warm-started from the step before."""
     solver: Solver = field(default_factory=APGD)
 
     def __str__(self) -> str:
@@ -54,7 +54,7 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """The state of all bodies after settling, and how it came about."""
+    """The state of all bodies after settling, with its recipe."""
 
     recipe: Recipe
     position: Floats
@@ -94,7 +94,7 @@ def spheres_above_container(spheres: int) -> System:
 
 
 def settled(recipe: Recipe, store: Store, progress: Progress) -> Settled:
-    """Return a data set: what was kept of it, else computed and kept.
+    """Return a data set: the stored one, or else a computed one, which is then stored.
 
     `progress` is called as progress(steps done, steps, what).
     """

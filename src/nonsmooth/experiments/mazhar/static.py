@@ -1,8 +1,8 @@
 """One step of 320 settled spheres: Mazhar, Melanz, Ferris and Negrut, TR-2014-11 §5.1, Table 1, Figs. 1–4.
 
 Spheres settle "thoroughly" and "poorly"; then the relaxed dual problem of the next step (Eq. 24) is solved
-from zero impulses by interior point and by APGD, and the objective of both is followed over the iterations.
-The report has Mosek, here it is Clarabel. The report prints no radius, mass, friction or container, so its
+from zero impulses by interior point and by APGD, and the objective of both is recorded over the iterations.
+The report uses Mosek, here it is Clarabel. The report prints no radius, mass, friction or container, so its
 objectives and energies can be compared in kind only.
 """
 
@@ -29,19 +29,19 @@ from nonsmooth.solvers.solve import solve
 STEP = 0.0005
 """Time step in s of the problem that is solved, as in the report."""
 PARTS = 20
-"""Pieces of a settling run that are reported."""
+"""Number of progress reports of a settling run."""
 LOOSE = 1e-3
 """Tolerance for interior point: it then stops at a relative gap of 1e-8, as it does with default settings."""
 TIGHT = 1e-8
-"""Tolerance for the objective that all others are measured against."""
+"""Tolerance of the reference objective."""
 FORMS = ("primal", "dual")
 LEVELS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
-"""Relative distances from the interior point's objective whose APGD iterations are counted."""
+"""Relative distances from the interior point's objective for which APGD iterations are counted."""
 
 
 @dataclass(frozen=True)
 class Printed:
-    """What the report prints about a data set."""
+    """The report's numbers for a data set."""
 
     contacts: int
     condition: float
@@ -54,7 +54,7 @@ class Printed:
 
     @property
     def accuracy(self) -> float:
-        """How near APGD came, as a part of the objective, as far as the printed digits tell."""
+        """Relative distance of APGD from the objective, to the printed digits."""
         return abs(self.apgd_objective / self.interior_objective - 1.0)
 
 
@@ -66,7 +66,7 @@ PRINTED = {
 
 @dataclass(frozen=True)
 class Setup:
-    """How much is computed."""
+    """Size of the computation."""
 
     size: int
     """Number of spheres."""
@@ -77,7 +77,7 @@ class Setup:
     tolerance: float
     """Of settling."""
     apgd_iterations: int
-    """Most of them on the next step's problem."""
+    """Iteration limit for the next step's problem."""
 
     def recipes(self) -> tuple[spheres.Recipe, ...]:
         """The two data sets: thoroughly and poorly settled."""
@@ -89,7 +89,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues of N = DᵀM⁻¹D in 1/kg, by their ends."""
+    """Extreme eigenvalues of N = DᵀM⁻¹D in 1/kg."""
 
     largest: float
     smallest: float
@@ -109,13 +109,13 @@ class Spectrum:
 
     @property
     def condition(self) -> float:
-        """Largest by smallest."""
+        """Ratio of the largest to the smallest."""
         return self.largest / self.smallest if self.smallest > 0.0 else np.inf
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Objective ½γᵀNγ + rᵀγ in J and relative residual after every iteration, beginning with none."""
+    """Objective ½γᵀNγ + rᵀγ in J and relative residual after every iteration, including none."""
 
     solver: str
     iteration: NDArray[np.int64]
@@ -125,7 +125,7 @@ class Trace:
     def reaches(self, target: float, accuracy: float) -> float:
         """Iterations until the objective is above the target by no more than `accuracy` of it; NaN if never.
 
-        Meant for impulses in their cones, as APGD's are: their objective is never below the least one.
+        For impulses in their cones, as APGD's are: their objective is never below the least one.
         """
         near = np.flatnonzero(self.objective - target <= accuracy * abs(target))
         return float(self.iteration[near[0]]) if len(near) else float("nan")
@@ -141,9 +141,9 @@ class Analysis:
     apgd: Trace
     interior: Trace
     reference: Solution
-    """Interior point with Newton steps after it, asked for `TIGHT`: of both forms the smaller residual."""
+    """Interior point with Newton steps after it, to `TIGHT`: of both forms the one of smaller residual."""
     snapshots: dict[int, Solution]
-    """APGD stopped after so many iterations."""
+    """APGD stopped after given numbers of iterations."""
 
     @property
     def name(self) -> str:
@@ -205,9 +205,9 @@ def apgd_trace(problem: ContactProblem, iterations: int) -> Trace:
 
 
 def interior_trace(problem: ContactProblem) -> Trace:
-    """Interior point in the dual form: solved anew with an iteration limit of 1, 2, 3 and so on.
+    """Interior point in the dual form: solved repeatedly with an iteration limit of 1, 2, 3 and so on.
 
-    That shows the impulses after every iteration, whichever version of the package is there.
+    This gives the impulses after every iteration in any version of the package.
     """
     rows = [(0, 0.0, 1.0)]
     method = InteriorPoint(form="dual", polish=0)
@@ -248,7 +248,7 @@ class MazharStatic(Experiment[Setup, list[Analysis]]):
     """The heaps serve other setups too."""
 
     def measure(self, setup: Setup, work: Work) -> list[Analysis]:
-        """Settle and solve both data sets; one that was settled before is taken from the folder."""
+        """Settle and solve both data sets; a stored one is reused."""
         recipes = setup.recipes()
         work.expect(len(recipes) * (PARTS + 3))
         analyses = []
@@ -271,13 +271,13 @@ class MazharStatic(Experiment[Setup, list[Analysis]]):
         }
 
     def compare(self, found: list[Analysis]) -> Rows:
-        """Table 1 and the numbers of §5.1 beside ours."""
+        """Compare with Table 1 and the numbers of §5.1."""
         for analysis in found:
             yield from _rows(analysis)
 
 
 def _rows(analysis: Analysis) -> Rows:
-    """Set Table 1 and the numbers of §5.1 beside ours."""
+    """Compare with Table 1 and the numbers of §5.1."""
     name, printed, settled = analysis.name, PRINTED[analysis.name], analysis.settled
     spectrum, target = analysis.spectrum, analysis.target
     at_rest = -0.5 * float(analysis.problem.momentum @ analysis.problem.velocity(_zeros(analysis)))
@@ -290,7 +290,7 @@ def _rows(analysis: Analysis) -> Rows:
     )  # fmt: skip
     yield Comparison(
         CONDITION(name=name), printed.condition, spectrum.condition, "",
-        f"rounding, here as there: {spectrum.size} rows of rank {spectrum.rank}, so that the smallest "
+        f"rounding error, in both: {spectrum.size} rows of rank {spectrum.rank}, so that the smallest "
         "eigenvalue is zero",
     )  # fmt: skip
     yield Comparison(
@@ -306,16 +306,16 @@ def _rows(analysis: Analysis) -> Rows:
     )  # fmt: skip
     yield Comparison(
         OVERLAP(name=name), None, settled.penetration, "m",
-        "in the last step; the report: smaller where settled thoroughly",
+        "in the last step; the report: smaller if settled thoroughly",
     )  # fmt: skip
     yield Comparison(
         INTERIOR_OBJECTIVE(name=name), printed.interior_objective, target, "J",
-        f"{unprinted}; {gap:.1e} of it from the most exact answer {best:.9g} J, whose residual is "
+        f"{unprinted}; {gap:.1e} of it from the most accurate answer {best:.9g} J, whose residual is "
         f"{analysis.reference.certificate.residual:.1e}",
     )  # fmt: skip
     yield exact_row(
         f"dual + primal objective, {name} settled", at_rest, best + _primal(analysis.reference), "J",
-        "−½ kᵀM⁻¹k, strong duality; the dual objective alone has this value where everything stops",
+        "−½ kᵀM⁻¹k, strong duality; the dual objective alone has this value if everything stops",
     )  # fmt: skip
     yield Comparison(
         INTERIOR_ITERATIONS(name=name), printed.interior_iterations,

@@ -28,7 +28,7 @@ _MARKERS = "osD^v<>Pp*hXd"
 
 
 def objectives(analyses: Sequence[Analysis]) -> Figure:
-    """Above, Figs. 1 and 3: |objective| over the iterations; below, how far it is from the best one."""
+    """Above, Figs. 1 and 3: |objective| over the iterations; below, its distance from the best one."""
     figure, axes = plots.new_axes((11.0, 8.0), columns=len(analyses), rows=2)
     for ax, below, analysis in zip(axes, axes[len(analyses) :], analyses, strict=False):
         best = analysis.best_objective
@@ -37,7 +37,7 @@ def objectives(analyses: Sequence[Analysis]) -> Figure:
             count, value = trace.iteration[1:], trace.objective[1:]
             ax.loglog(count, np.abs(value), marker=marker, **style)
             below.loglog(count, np.abs(value / best - 1.0), marker=marker, **style)
-        ax.axhline(abs(best), color=DARK_GREY, linestyle="--", linewidth=1.0, label="most exact answer")
+        ax.axhline(abs(best), color=DARK_GREY, linestyle="--", linewidth=1.0, label="most accurate answer")
         recipe = analysis.settled.recipe
         ax.set(
             title=f"{recipe.spheres} spheres, {analysis.name} settled: {analysis.problem.contacts} contacts",
@@ -49,9 +49,9 @@ def objectives(analyses: Sequence[Analysis]) -> Figure:
 
 
 def solutions(analyses: Sequence[Analysis]) -> Figure:
-    """Figs. 2 and 4: contact impulses and speeds by APGD, stopped after some iterations, come to the answer.
+    """Figs. 2 and 4: contact impulses and speeds by APGD, stopped after some iterations, approach the answer.
 
-    Statics does not determine all impulses; velocities it does, so the lower row has a single answer.
+    Statics does not determine all impulses, but it determines velocities: the lower row has a unique answer.
     """
     figure, axes = plots.new_axes((11.0, 8.0), columns=len(analyses), rows=2)
     for ax, below, analysis in zip(axes, axes[len(analyses) :], analyses, strict=False):
@@ -66,11 +66,11 @@ def solutions(analyses: Sequence[Analysis]) -> Figure:
             label="interior point",
         )  # fmt: skip
         ax.set(
-            title=f"{analysis.name} settled", xlabel="contacts, the most pressed ones first",
+            title=f"{analysis.name} settled", xlabel="contacts in descending order of impulse",
             ylabel="normal impulse in N·s",
         )  # fmt: skip
-        below.set(xlabel="spheres, the worst ones first", ylabel="error of the velocity in m/s", yscale="log")
-        # a few spheres touch nothing and are right to rounding: they would take half of the panel
+        below.set(xlabel="spheres in descending order of error", ylabel="velocity error in m/s", yscale="log")
+        # a few spheres touch nothing and are exact up to rounding: they would take half of the panel
         ends = [np.quantile(np.asarray(line.get_ydata(), dtype=float), 0.05) for line in below.lines]
         below.set_ylim(bottom=0.3 * min(ends))
         ax.legend(frameon=False)
@@ -78,7 +78,7 @@ def solutions(analyses: Sequence[Analysis]) -> Figure:
 
 
 def times(results: Sequence[Measured], setup: Setup) -> Figure:
-    """Fig. 5: wall time over contacts, with fitted powers; a cross where a solver did not get there."""
+    """Fig. 5: wall time over contacts, with fitted powers; a cross where a solver did not converge."""
     from nonsmooth.experiments.mazhar.scaling import exponent
 
     figure, (ax,) = plots.new_axes((10.0, 7.6))
@@ -87,13 +87,13 @@ def times(results: Sequence[Measured], setup: Setup) -> Figure:
         missed = [e for e in own if not e.solved]
         slope, _ = exponent(results, method.label)
         power = "" if np.isnan(slope) else f", ~ $c^{{{slope:.2f}}}$"
-        reached = [e.seconds if e.solved else np.nan for e in own]  # the line is broken where one is missed
+        reached = [e.seconds if e.solved else np.nan for e in own]  # the line is interrupted at failures
         ax.loglog(
             [e.contacts for e in own], reached, color=_COLOURS[index % len(_COLOURS)],
             marker=_MARKERS[index % len(_MARKERS)], markersize=4.5, linewidth=1.2,
             label=f"{method.label}{power}",
         )  # fmt: skip
-        # one that refuses has no time: it is marked at the limit
+        # a solver that refuses has no time: it is marked at the limit
         heights = [setup.time_limit if np.isnan(e.seconds) else e.seconds for e in missed]
         ax.plot(
             [e.contacts for e in missed], heights, color=_COLOURS[index % len(_COLOURS)], marker="x",
@@ -112,11 +112,11 @@ def times(results: Sequence[Measured], setup: Setup) -> Figure:
 
 
 def primal_objectives(results: Sequence[Measured]) -> Figure:
-    """Fig. 6: the primal objective, plus ½kᵀM⁻¹k, of the velocities that go in and that come out."""
+    """Fig. 6: the primal objective, plus ½kᵀM⁻¹k, of the velocities before and after solving."""
     figure, (ax,) = plots.new_axes((8.0, 5.4))
     contacts = [each.contacts for each in results]
     after, before = [e.objective_after for e in results], [e.objective_before for e in results]
-    ax.loglog(contacts, before, color=ORANGE, marker="s", label="settled data that go in")
+    ax.loglog(contacts, before, color=ORANGE, marker="s", label="settled data before solving")
     ax.loglog(contacts, after, color=BLUE, marker="o", label="solution")
     ax.set(title="Primal objective ½vᵀMv − kᵀv, plus ½kᵀM⁻¹k", xlabel="contacts", ylabel="objective in J")
     plots.legend_below(figure, 2)
@@ -128,7 +128,7 @@ def _normal(solution: Solution) -> NDArray[np.float64]:
 
 
 def _errors(solution: Solution, exact: Solution) -> NDArray[np.float64]:
-    """Of the centres' velocities in m/s, largest first; those that are exactly right have no logarithm."""
+    """Of the centres' velocities in m/s, largest first; exact ones have no logarithm."""
     assert solution.velocity is not None
     assert exact.velocity is not None
     errors = np.linalg.norm((solution.velocity - exact.velocity).reshape(-1, 6)[:, :3], axis=1)

@@ -1,1 +1,1 @@
-"""Mechanisms of joints beside references."""
+"""Mechanisms of joints, compared with references."""

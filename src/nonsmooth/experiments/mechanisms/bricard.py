@@ -1,7 +1,7 @@
 """A04 of the IFToMM library of computational benchmark problems: Bricard's mechanism.
 
-Six equal bars, one of them the ground, along edges of a cube: 30 rows for the 30 freedoms of five bodies, and
-yet it moves, because one row is redundant in every position. It swings under gravity for 10 s.
+Six equal bars, one of them the ground, along edges of a cube: 30 rows for the 30 degrees of freedom of five
+bodies, and yet it moves, because one row is redundant in every position. It swings under gravity for 10 s.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from nonsmooth.stepping.simulate import simulate
 OBLIQUE = np.array([[1.0, 0.0, -0.45], [0.0, 1.0, -0.3]])
 """Cavalier view: z comes out of the paper to the lower left."""
 EXUDYN, EXUDYN_STEP = 4.172189649307425 - 2.0, 1e-3
-"""What Exudyn's test prints, less 1 for the freedom and 1 for the redundant row, and its step in s."""
+"""Result of Exudyn's test, less 1 for the freedom and 1 for the redundant row, and its step in s."""
 
 
 def places(system: System) -> Floats:
@@ -37,7 +37,7 @@ class IftommBricard(MechanismExperiment):
     """Bricard's mechanism."""
 
     name = "iftomm-bricard"
-    summary = "Bricard's mechanism, which moves although its joints take all freedoms: one row is redundant"
+    summary = "Bricard's mechanism, which moves although its joints remove all freedoms: one row is redundant"
     paper = "IFToMM library of computational benchmark problems, A04"
     belongs_to = "negrut"
     seconds = (25.0, 40.0)
@@ -54,7 +54,7 @@ class IftommBricard(MechanismExperiment):
     @staticmethod
     @kept
     def reference(times: Floats) -> Floats:
-        """The joint P3 (n, 3) in m, by integration of the mechanism's only freedom."""
+        """The joint P3 (n, 3) in m, by integration of the mechanism's only degree of freedom."""
         coordinates, _ = references.bricard(times)
         return np.array([references.bricard_pose(float(coordinate))[0][2] for coordinate in coordinates])
 
@@ -69,7 +69,7 @@ class IftommBricard(MechanismExperiment):
         start = bricard()
         end = simulate(start, duration=1.0, step=EXUDYN_STEP, scheme="rattle").system
         half = math.sqrt(0.5)
-        # Exudyn's bars have their own x axes along them, ours those of the cube: only the change is compared.
+        # Exudyn's bars have their own x axes, ours those of the cube: only the change is compared.
         frames = [(1, 0, 0, 0), (half, 0, 0, -half), (half, 0, -half, 0), (0, 0, 0, 1), (half, 0, 0, half)]
         turned = quaternions.product(end.quaternion, frames) - np.array(frames)
         moved = (places(end) - places(start))[:5]
@@ -78,7 +78,7 @@ class IftommBricard(MechanismExperiment):
         return More([paper_row(name, EXUDYN, norm, "m and 1", "Exudyn, bricardMechanism, h = 1 ms")])
 
     def build(self) -> System:
-        """The mechanism at its start."""
+        """The mechanism in its initial state."""
         return bricard()
 
     def more_pieces(self, plan: Plan) -> int:

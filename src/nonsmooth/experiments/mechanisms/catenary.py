@@ -1,7 +1,7 @@
-"""A hanging chain: 100 links between two points, settled, against its statics and against the catenary.
+"""A hanging chain: 100 links between two points at rest, against its statics and against the catenary.
 
 The chain of 1.5 m and 1 kg starts as an arc of a circle between two points 1 m apart and comes to rest in a
-fluid that slows it down. At rest it must have the shape and the joint forces of rigid links in equilibrium.
+fluid that damps it. At rest it must have the shape and the joint forces of rigid links in equilibrium.
 The catenary is the limit for short links, at a distance that falls with the square of their length.
 """
 
@@ -31,14 +31,14 @@ LENGTH, SPAN, MASS, GRAVITY = 1.5, 1.0, 1.0, 9.81
 """m, m, kg, m/s²"""
 WEIGHT = MASS * GRAVITY
 DRAG = 8.0
-"""Rate in 1/s at which the fluid slows links down: about what the slowest swing needs."""
+"""Damping rate of links in the fluid in 1/s: about critical for the slowest swing."""
 PARAMETER, SAG = references.catenary(LENGTH, SPAN)
 """Of the catenary, in m."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """How much is computed."""
+    """Size of the computation."""
 
     links: tuple[int, ...]
     duration: float
@@ -46,7 +46,7 @@ class Setup:
 
 
 STEP = 0.2
-"""Time step times links, in s: short links under tension swing fast, and an explicit step must follow."""
+"""Time step times links, in s: short links under tension swing fast, which limits an explicit step."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +94,12 @@ class Hanging:
 
 
 def height(x: Floats) -> Floats:
-    """Height in m of the catenary at places x (m) from one end, where it is zero."""
+    """Height in m of the catenary at positions x (m) from one end, where it is zero."""
     return np.asarray(PARAMETER * np.cosh((x - 0.5 * SPAN) / PARAMETER) - PARAMETER - SAG)
 
 
 def hang(links: int, setup: Setup) -> Hanging:
-    """Let a chain come to rest."""
+    """Simulate a chain until it is at rest."""
     system = chain(links, length=LENGTH, span=SPAN, mass=MASS, drag=DRAG, gravity=GRAVITY)
     step = STEP / links
     total = round(setup.duration / step)
@@ -122,12 +122,12 @@ def hang(links: int, setup: Setup) -> Hanging:
 
 
 def _joints(anchors: Floats) -> Floats:
-    """Places (links + 1, 2) in the plane of x and z, from the anchors (joints, 2, 3)."""
+    """Positions (links + 1, 2) in the plane of x and z, from the anchors (joints, 2, 3)."""
     return anchors[:, 0][:, [0, 2]].copy()
 
 
 class Catenary(Experiment[Setup, list[Hanging]]):
-    """Chains of more and more links."""
+    """Chains with increasing numbers of links."""
 
     name = "catenary"
     summary = "a chain of 100 links between two points: shape and forces at rest"
@@ -138,7 +138,7 @@ class Catenary(Experiment[Setup, list[Hanging]]):
     QUICK = Setup((10, 20, 40), 3.0)
 
     def measure(self, setup: Setup, work: Work) -> list[Hanging]:
-        """Let every chain come to rest."""
+        """Simulate every chain until it is at rest."""
         work.expect(len(setup.links))
         chains = []
         for links in setup.links:
@@ -155,12 +155,12 @@ class Catenary(Experiment[Setup, list[Hanging]]):
         return {"shape": _shapes(found[-1]), "errors": _errors(found)}
 
     def compare(self, found: list[Hanging]) -> Rows:
-        """Shapes and forces beside statics and the catenary."""
+        """Compare shapes and forces with statics and the catenary."""
         for each in found:
             name = f"{each.links} links"
             yield exact_row(
                 f"largest distance of a joint from statics, {name}", 0.0, each.shape_error, "m",
-                f"largest speed left {each.speed[-1]:.1g} m/s",
+                f"largest remaining speed {each.speed[-1]:.1g} m/s",
             )  # fmt: skip
             yield exact_row(
                 f"largest error of a joint's force, {name}", 0.0, each.force_error, "N",
@@ -207,7 +207,7 @@ def _shapes(each: Hanging) -> Figure:
 
 
 def _errors(chains: Sequence[Hanging]) -> Figure:
-    """How far chains are from statics and from the catenary, and how they come to rest."""
+    """Distances of chains from statics and from the catenary, and their speeds on the way to rest."""
     figure, (error, speed) = plots.new_axes((11.0, 4.8), columns=2)
     links = np.array([each.links for each in chains], dtype=float)
     distance = np.array([each.from_catenary for each in chains])
@@ -236,7 +236,7 @@ def _errors(chains: Sequence[Hanging]) -> Figure:
 
 
 def _joints_table(chains: Sequence[Hanging]) -> Table:
-    """Places and forces of all joints at the end."""
+    """Positions and forces of all joints at the end."""
     rows: list[list[float]] = []
     for each in chains:
         exact = np.linalg.norm(each.statics.forces, axis=1)

@@ -1,7 +1,7 @@
 """The double pendulum: two uniform bars from rest, against Lagrange's equations solved to twelve digits.
 
-Both bars of 1 m and 1 kg start level and swing for 2 s. The motion is chaotic in the long run: then no two
-methods agree, and errors say nothing.
+Both bars of 1 m and 1 kg start level and swing for 2 s. The motion is chaotic: over longer times methods
+diverge from each other, and errors are not meaningful.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class DoublePendulum(MechanismExperiment):
         return np.array([START[0] + shoulder, START[1] + shoulder + elbow])
 
     def reference(self, times: Floats) -> Floats:
-        """The same angles (n, 2) by integration of the two freedoms."""
+        """The same angles (n, 2) by integration of the two degrees of freedom."""
         return references.double_pendulum(times, start=START).angles
 
     def draw(self, system: System) -> list[Floats]:

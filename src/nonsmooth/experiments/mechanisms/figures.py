@@ -27,10 +27,10 @@ def motion(
     plane: tuple[str, str],
     published: Mapping[float, Sequence[float]],
 ) -> Figure:
-    """The mechanism at some moments (s), and its quantity against time; `published` has values by time."""
+    """The mechanism at some times (s), and its quantity over time; `published` has values by time."""
     figure, (picture, ax) = plots.new_axes((11.0, 4.8), columns=2)
     _draw(picture, trial, moments)
-    picture.set(xlabel=plane[0], ylabel=plane[1], aspect="equal", title="the mechanism at some moments")
+    picture.set(xlabel=plane[0], ylabel=plane[1], aspect="equal", title="the mechanism at several times")
     wanted = mechanism.reference(trial.time)
     for k, (name, colour) in enumerate(zip(mechanism.components, _LINES, strict=False)):
         ax.plot(trial.time, wanted[:, k], color=LIGHT_GREY, linewidth=4.5, label="reference")
@@ -46,7 +46,7 @@ def motion(
 
 
 def _draw(ax: Axes, trial: Trial, moments: Sequence[float]) -> None:
-    """The mechanism at some moments, the later the darker."""
+    """The mechanism at several times, later ones darker."""
     from matplotlib import colormaps
 
     moments = [moment for moment in moments if moment <= trial.time[-1]]
@@ -63,7 +63,7 @@ def _moment(time: float) -> str:
 
 
 def convergence(mechanism: Mechanism, trials: Sequence[Trial], until: float) -> Figure:
-    """Largest error up to a time (s) against the step, and that of the whole run against the CPU time."""
+    """Largest error up to a time (s) over the step, and that of the whole run over the CPU time."""
     figure, (by_step, by_cost) = plots.new_axes((11.0, 4.8), columns=2)
     for scheme in dict.fromkeys(trial.scheme for trial in trials):
         shown = of_scheme(trials, scheme)
@@ -73,7 +73,7 @@ def convergence(mechanism: Mechanism, trials: Sequence[Trial], until: float) -> 
         by_cost.loglog([t.cpu for t in shown], [t.error.max() for t in shown], label=scheme, **look)
         slope = SCHEMES[scheme]
         by_step.loglog(steps, errors[-1] * (steps / steps[-1]) ** slope, ":", color=DARK_GREY, linewidth=1.2)
-    by_step.plot([], [], ":", color=DARK_GREY, linewidth=1.2, label="first and second order of theory")
+    by_step.plot([], [], ":", color=DARK_GREY, linewidth=1.2, label="theoretical first and second order")
     every = sorted({trial.step for trial in trials})
     by_step.set_xticks(every, [in_words(step) for step in every])
     by_step.minorticks_off()
@@ -90,7 +90,7 @@ def convergence(mechanism: Mechanism, trials: Sequence[Trial], until: float) -> 
 
 
 def drift(trials: Sequence[Trial]) -> Figure:
-    """Energy and joint error against time, of every scheme with its shortest step."""
+    """Energy and joint error over time, of every scheme with its shortest step."""
     figure, (energy, joints) = plots.new_axes((11.0, 4.8), columns=2)
     for scheme in dict.fromkeys(trial.scheme for trial in trials):
         trial, colour = finest(trials, scheme), _COLOURS[scheme]
@@ -106,5 +106,5 @@ def drift(trials: Sequence[Trial]) -> Figure:
 
 
 def _above_zero(values: np.ndarray) -> np.ndarray:
-    """What is exactly zero has no place on a logarithmic axis: NaN leaves it out."""
+    """Exact zeros cannot be drawn on a logarithmic axis: NaN omits them."""
     return np.where(values > 0.0, values, np.nan)

@@ -22,9 +22,9 @@ from nonsmooth.scenes.planar_benchmarks import n_four_bar
 from nonsmooth.stepping.simulate import simulate
 
 FORTY_TIME, FORTY_LOOPS = 5.0, (-0.540191, -0.841543)
-"""A time in s, and the place (m) of B0 then in the published table, which is that of forty loops."""
+"""A time in s, and the position (m) of B0 then in the published table for forty loops."""
 EXUDYN = {10.0: (0.32845810, 0.94451854)}
-"""Place (m) of B0 by time in s."""
+"""Position (m) of B0 by time in s."""
 
 
 class IftommFourBar(MechanismExperiment):
@@ -52,7 +52,7 @@ class IftommFourBar(MechanismExperiment):
         return np.column_stack([np.cos(angle), np.sin(angle)])
 
     def singular_positions(self, trials: Sequence[Trial]) -> list[Comparison]:
-        """How often all links came to lie on one line, and whether the loops stayed parallelograms."""
+        """Number of singular positions passed, and whether the loops stayed parallelograms."""
         trial = finest(trials)
         angle, _ = references.four_bar(trial.time)
         turned = np.unwrap(np.arctan2(trial.value[:, 1], trial.value[:, 0]))
@@ -72,11 +72,11 @@ class IftommFourBar(MechanismExperiment):
         return n_four_bar()
 
     def more_pieces(self, plan: Plan) -> int:
-        """Forty loops, in a run that is long enough."""
+        """Forty loops, if the run is long enough."""
         return int(plan.duration > FORTY_TIME)
 
     def more(self, plan: Plan, trials: Sequence[Trial], work: Work) -> More:
-        """Singular positions, and forty loops beside the older table, which has them."""
+        """Singular positions, and forty loops compared with the older table."""
         rows = self.singular_positions(trials)
         if not self.more_pieces(plan):
             return More(rows)
@@ -85,5 +85,5 @@ class IftommFourBar(MechanismExperiment):
         system = simulate(n_four_bar(40), duration=FORTY_TIME, step=step, scheme="rattle").system
         name = f"of forty loops at t = {FORTY_TIME:g} s, rattle, h = {in_words(step)}"
         for part, value, ours in zip(self.components, FORTY_LOOPS, self.value(system), strict=True):
-            rows.append(paper_row(f"{part} {name}", value, float(ours), "m", "the table that goes with A02"))
+            rows.append(paper_row(f"{part} {name}", value, float(ours), "m", "the table published with A02"))
         return More(rows)

@@ -1,6 +1,6 @@
 """A05 of the IFToMM library of computational benchmark problems: the stiff flyball governor.
 
-A shaft that turns freely carries two arms with heavy balls and a slider, which stiff springs with strong
+A shaft that rotates freely carries two arms with heavy balls and a slider, which stiff springs with strong
 dampers hold to the arms. The slider's height is measured for 10 s. Springs and dampers are explicit here, so
 that the dampers, under which motion dies out like exp(−8117 t/s), limit the step: orders are measured over
 0.25 s.
@@ -56,7 +56,7 @@ class IftommGovernor(MechanismExperiment):
         return -motion(times)[:, 1]
 
     def draw(self, system: System) -> list[Line]:
-        """Shaft, arms, slider and springs as seen by who turns with the shaft: its own x, and z."""
+        """Shaft, arms, slider and springs in the frame that rotates with the shaft: its own x, and z."""
         back = quaternions.conjugate(system.quaternion[system.index("shaft")])
         anchors = system.joints.anchors(system.position, system.quaternion)
 
@@ -73,5 +73,5 @@ class IftommGovernor(MechanismExperiment):
         return [*lines, on_paper(*sides)]
 
     def build(self) -> System:
-        """The governor at its start."""
+        """The governor in its initial state."""
         return governor()

@@ -1,4 +1,4 @@
-"""Reference motions of mechanisms that know nothing of this package's bodies, joints and integrators.
+"""Reference motions of mechanisms, independent of this package's bodies, joints and integrators.
 
 Each mechanism is reduced by hand to its one, two or three true freedoms and then solved in closed form or
 integrated to about twelve digits. The problems are the five of the IFToMM library of computational benchmark
@@ -31,7 +31,7 @@ GRAVITY = 9.81
 """Gravitational acceleration of the IFToMM problems, m/s²; A03 has none."""
 
 COMPLEX_STEP = 1e-30
-"""Imaginary part of an argument whose function's imaginary part is then the derivative times this."""
+"""Imaginary increment of a complex step: the derivative is the function's imaginary part divided by it."""
 
 
 def history(rate: Rate, start: Sequence[float], times: ArrayLike, *, stiff: bool = False) -> Floats:
@@ -77,7 +77,7 @@ def one_freedom(energies: Energies) -> Rate:
 def pendulum(
     times: ArrayLike, *, start: float = -0.5 * math.pi, length: float = 1.0, gravity: float = GRAVITY
 ) -> tuple[Floats, Floats]:
-    """Angle θ and rate of a pendulum let go at rest at the angle `start` from the vertical; exact.
+    """Angle θ and rate of a pendulum released at rest at the angle `start` from the vertical; exact.
 
     sin(θ/2) = k sn(K + ω₀t), k = sin(start/2), ω₀² = gravity/length, |start| < π. The length of a compound
     pendulum is its inertia about the pivot over mass times distance of the centre. With x to the right and y
@@ -108,8 +108,8 @@ def four_bar(
     """Angle θ of all rockers from the x axis and its rate, for the N four-bar mechanism of A02; exact.
 
     The rockers start upright, θ = π/2, with the tips B₀, B₁, … moving along +x at `speed` > 0, so that θ
-    falls for ever; B₀ = length·(cos θ, sin θ). At sin θ = 0 all links lie on one line and the mechanism has
-    N + 1 freedoms for an instant; this is the motion in which all loops stay parallelograms.
+    falls without limit; B₀ = length·(cos θ, sin θ). At sin θ = 0 all links lie on one line and the mechanism
+    has N + 1 degrees of freedom for an instant; this is the motion in which all loops stay parallelograms.
     """
     frequency = math.sqrt(four_bar_gravity(loops, gravity) / length)
     lowest = math.hypot(speed / length, 2.0 * frequency)
@@ -206,7 +206,7 @@ def _andrews_energies(crank: complex, torque: float = 0.033) -> tuple[complex, c
 def andrews(times: ArrayLike, *, start: float = ANDREWS_START) -> tuple[Floats, Floats]:
     """Crank angle β and rate of Andrews' squeezer, from rest at `start`, driven by 0.033 N·m; no gravity.
 
-    The seven bodies form three four-bar loops that the crank moves without ever coming to a dead point, so
+    The seven bodies form three four-bar loops that the crank moves without ever reaching a dead point, so
     that β alone describes them. A03 runs to t = 0.05 s; the crank's tip is F = 0.007 m·(cos β, sin β).
     """
     motion = history(one_freedom(_andrews_energies), (start, 0.0), times)
@@ -251,7 +251,7 @@ class _Link(NamedTuple):
 
 
 def _bricard(coordinate: complex) -> list[_Link]:
-    """The five moving links at this σ: joint after joint from the frame, by turns with the angle θ and φ."""
+    """The five moving links at this σ: joint after joint from the frame, with angles θ and φ in turn."""
     cosine, sine, root = cmath.cos(coordinate), cmath.sin(coordinate), math.sqrt(3.0)
     turns = (
         (2.0 * cmath.atan(root * cosine), -2.0 * root * sine / (1.0 + 3.0 * cosine**2)),
@@ -264,7 +264,7 @@ def _bricard(coordinate: complex) -> list[_Link]:
         spin = spin - rate * rotation[:, axis]
         after, last = (axis + 1) % 3, (axis + 2) % 3
         turn = np.eye(3, dtype=np.complex128)
-        # The link has turned by π/2 − angle from its place in the cube.
+        # The link has rotated by π/2 − angle from its position in the cube.
         turn[after, after] = turn[last, last] = cmath.sin(angle)
         turn[last, after] = cmath.cos(angle)
         turn[after, last] = -turn[last, after]
@@ -416,8 +416,8 @@ def governor(
 ) -> GovernorMotion:
     """Motion of the freely spinning governor from rods at `arm` below the horizontal (A05: to t = 10 s).
 
-    All parts spin together at first and nothing else moves; A05's springs start relaxed. The angular momentum
-    about the shaft stays the same, which leaves the rods' angle and the slider's height as coordinates.
+    All parts initially spin together and nothing else moves; A05's springs start relaxed. The angular
+    momentum about the shaft is constant, which leaves the rods' angle and the slider's height as coordinates.
     """
     design = Governor() if design is None else design
     momentum = design.spin_inertia(arm)[0] * spin

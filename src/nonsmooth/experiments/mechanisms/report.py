@@ -1,4 +1,4 @@
-"""What every experiment on a mechanism does: trials, data, figures and the table of results."""
+"""Base class of experiments on mechanisms: trials, data, figures and the table of results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ JOINT_ERROR = Quantity("largest error of the joints, {}")
 
 
 class More(NamedTuple):
-    """What a mechanism has besides what all have."""
+    """Additional results of a mechanism."""
 
     rows: Sequence[Comparison] = ()
     figures: Figures = MappingProxyType({})
@@ -40,7 +40,7 @@ class Found(NamedTuple):
     plan: Plan
     trials: list[Trial]
     long: list[Trial]
-    """One run at most, which is longer than those of the convergence and is shown instead."""
+    """At most one run, longer than those of the convergence, which is shown instead."""
     more: More
 
     @property
@@ -55,14 +55,14 @@ class MechanismExperiment(Mechanism, Experiment[Plan, Found]):
     moments: tuple[float, ...]
     """Times in s at which the mechanism is drawn."""
     plane: tuple[str, str] = ("x in m", "y in m")
-    """What the axes of the drawing are."""
+    """Labels of the axes of the drawing."""
     published: Mapping[float, Sequence[float]] = MappingProxyType({})
     """Published values of the measured quantity, by time in s."""
     publisher: str = ""
-    """Who published them."""
+    """Publisher of these values."""
 
     def more_pieces(self, plan: Plan) -> int:
-        """How many pieces of work `more` begins."""
+        """Number of pieces of work in `more`."""
         return 0
 
     def more(self, plan: Plan, trials: Sequence[Trial], work: Work) -> More:
@@ -96,7 +96,7 @@ class MechanismExperiment(Mechanism, Experiment[Plan, Found]):
         }
 
     def compare(self, found: Found) -> Rows:
-        """Published values and references beside ours; error, order, drift and cost of every scheme."""
+        """Compare with published values and references; error, order, drift and cost of every scheme."""
         plan, trials, trial = found.plan, found.trials, found.shown
         for moment, values in self.published.items():
             if moment <= trial.time[-1] * (1.0 + 1e-9):
@@ -115,7 +115,7 @@ class MechanismExperiment(Mechanism, Experiment[Plan, Found]):
         for scheme in plan.schemes:
             yield from _of_scheme(self, of_scheme(trials, scheme))
             fitted = order(trials, scheme, plan.until)
-            note = f"in theory {SCHEMES[scheme]}; {until}"
+            note = f"theory: {SCHEMES[scheme]}; {until}"
             yield Comparison(f"order of convergence, {scheme}", None, fitted, "", note)
 
 

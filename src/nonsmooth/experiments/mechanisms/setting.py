@@ -1,8 +1,8 @@
-"""What the benchmarks of mechanisms share: trials of every scheme and step, with errors, drift and cost.
+"""Shared parts of the benchmarks of mechanisms: trials of every scheme and step, with errors, drift and cost.
 
-A mechanism is a system, a quantity that is measured on it, and what that quantity should be, known from
-elsewhere. The error at a time is the Euclidean distance from it; the drift of the energy is |E − E(0) − W|
-with the work W that motors and dampers have done.
+A mechanism is a system, a measured quantity, and an independent reference for that quantity. The error at a
+time is the Euclidean distance from the reference; the drift of the energy is |E − E(0) − W| with the work W
+of motors and dampers.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Line = NDArray[np.float64]
 """Points (p, 2) in m of a drawing that are joined by a line."""
 
 SCHEMES = {"stabilised": 1, "projected": 1, "rattle": 2}
-"""The schemes of `simulate` and the orders in the step that theory gives them."""
+"""The schemes of `simulate` and their theoretical orders in the step."""
 
 
 def kept(motion: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
-    """Keep what a function of times returned: all trials of a plan ask for the same ones."""
+    """Cache a function of times: all trials of a plan use the same times."""
 
     @lru_cache(maxsize=8)
     def of_bytes(times: bytes) -> Floats:
@@ -47,19 +47,19 @@ def kept(motion: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
 
 
 class Mechanism(ABC):
-    """A mechanism and the motion that it should have."""
+    """A mechanism with its reference motion."""
 
     quantity: str
-    """What is measured, in words."""
+    """Name of the measured quantity."""
     components: tuple[str, ...]
     """Names of its components."""
     unit: str
     source: str
-    """Where the reference comes from, in words."""
+    """Source of the reference, in words."""
 
     @abstractmethod
     def build(self) -> System:
-        """The system at its start."""
+        """The system in its initial state."""
 
     @abstractmethod
     def value(self, system: System) -> Floats:
@@ -80,19 +80,19 @@ class Mechanism(ABC):
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is computed."""
+    """Size of the computation."""
 
     duration: float
     """s"""
     steps: tuple[float, ...]
-    """Time steps in s, the longest first; each halves the one before it."""
+    """Time steps in s, in descending order; each is half the one before it."""
     samples: int
     """Times at which the motion is compared; every step must hit all of them."""
     order_time: float | None = None
-    """Time in s up to which orders are measured: while errors are small against the motion. All if None."""
+    """Time in s up to which orders are measured, while errors are small against the motion; None for all."""
     schemes: tuple[str, ...] = tuple(SCHEMES)
     long: Plan | None = None
-    """One run that is longer and is shown instead: one scheme, one step."""
+    """A longer run that is shown instead: one scheme, one step."""
 
     @property
     def trials(self) -> list[tuple[str, float]]:
@@ -106,7 +106,7 @@ class Plan:
 
     @property
     def times(self) -> Floats:
-        """Times of the samples in s, the start included; the same bits for every trial."""
+        """Times of the samples in s, the start included; bitwise identical for every trial."""
         return np.asarray(np.linspace(0.0, self.duration, self.samples + 1))
 
     def every(self, step: float) -> int:
@@ -141,7 +141,7 @@ class Trial:
     wall: float
     """Wall time in s."""
     cpu: float
-    """CPU time in s, which says the same on a busy machine as on an idle one."""
+    """CPU time in s, which does not depend on the load of the machine."""
 
     @property
     def name(self) -> str:
@@ -160,7 +160,7 @@ class Trial:
 
 
 def in_words(step: float) -> str:
-    """A time step with a fitting unit."""
+    """A time step with a suitable unit."""
     return f"{1e3 * step:g} ms" if step >= 0.999e-3 else f"{1e6 * step:g} µs"
 
 
@@ -176,7 +176,7 @@ def energies(system: System) -> tuple[float, float]:
 
 
 def run_trial(mechanism: Mechanism, scheme: str, step: float, plan: Plan) -> Trial:
-    """Move the mechanism with one scheme and one step."""
+    """Simulate the mechanism with one scheme and one step."""
     system, every = mechanism.build(), plan.every(step)
     times, values = [0.0], [mechanism.value(system)]
     both, lines = [energies(system)], [mechanism.draw(system)]
@@ -205,8 +205,8 @@ def run_trial(mechanism: Mechanism, scheme: str, step: float, plan: Plan) -> Tri
 
 
 def run_trials(mechanism: Mechanism, plan: Plan, work: Work) -> list[Trial]:
-    """Run all trials of a plan; kernels are compiled before the clock runs."""
-    work.begin("compiling kernels, where that was not done before")
+    """Run all trials of a plan; kernels are compiled before times are measured."""
+    work.begin("compiling kernels")
     for scheme in plan.schemes:
         simulate(mechanism.build(), duration=2.0 * plan.steps[-1], step=plan.steps[-1], scheme=scheme)
     trials = []
@@ -217,7 +217,7 @@ def run_trials(mechanism: Mechanism, plan: Plan, work: Work) -> list[Trial]:
 
 
 def of_scheme(trials: Sequence[Trial], scheme: str) -> list[Trial]:
-    """The trials of one scheme, the longest step first."""
+    """The trials of one scheme, in descending order of the step."""
     return sorted((trial for trial in trials if trial.scheme == scheme), key=lambda trial: -trial.step)
 
 

@@ -1,8 +1,8 @@
 """The slider-crank at constant speed: kinematics and driving torque against their closed forms.
 
 A driver turns the crank at 10 rad/s; a uniform rod moves the slider. Joints and driver alone determine the
-motion, so that its error is that of the position level; the torque of the driver has to be found by the step.
-As a plane mechanism written in 3D it has three joint rows more than it needs.
+motion, so that its error is that of the position level; the torque of the driver results from the step.
+As a planar mechanism in 3D it has three redundant joint rows.
 """
 
 from __future__ import annotations
@@ -37,37 +37,37 @@ MASSES = {"crank_mass": 1.0, "rod_mass": 0.5, "slider_mass": 0.4}
 """kg"""
 GRAVITY = 9.81
 TURN = 2.0 * math.pi / SPEED
-"""Time in s of a turn."""
+"""Time in s of a revolution."""
 DRIVER = "driver of joint 'shaft'"
 START_UP = 3
-"""Steps at the start that are not compared: velocities of half-implicit steps are of one step before."""
+"""Number of initial steps that are not compared: half-implicit velocities lag by one step."""
 QUANTITIES = {"position": "m", "velocity": "m/s", "torque": "N·m"}
-"""What is compared, and the units."""
+"""Compared quantities and their units."""
 _COLOURS = {"stabilised": ORANGE, "projected": BLUE, "rattle": GREEN}
 _MARKERS = {"stabilised": "s", "projected": "^", "rattle": "o"}
 
 
 @dataclass(frozen=True)
 class Setup:
-    """How much is computed."""
+    """Size of the computation."""
 
     turns: int
     steps: tuple[int, ...]
-    """Steps in a turn; each doubles the one before it."""
+    """Steps in a revolution; each doubles the one before it."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One run: slider and driver after every step, beside the closed form."""
+    """One run: slider and driver after every step, with the closed form."""
 
     scheme: str
     steps: int
-    """In a turn."""
+    """Steps in a revolution."""
     ours: dict[str, Floats]
     """Each quantity after every step; torques are those of a step's beginning, with RATTLE its middle."""
     exact: dict[str, Floats]
     angle: dict[str, Floats]
-    """Crank angle in rad that each quantity belongs to."""
+    """Crank angle in rad of each quantity."""
     joint_error: float
     """Largest over the run, in m or rad."""
     failed: int
@@ -79,7 +79,7 @@ class Trial:
 
 
 def run_trial(scheme: str, steps: int, turns: int) -> Trial:
-    """Turn the crank and look at slider and driver."""
+    """Rotate the crank and record slider and driver."""
     system = slider_crank(crank=CRANK, rod=ROD, speed=SPEED, angle=START, gravity=GRAVITY, **MASSES)
     slider, step = system.index("slider"), TURN / steps
     found: list[tuple[float, float, float]] = []
@@ -146,7 +146,7 @@ class SliderCrank(Experiment[Setup, list[Trial]]):
                 ratio = coarse.error(quantity) / fine.error(quantity)
                 note = f"{ratio:.3g} times smaller than with {coarse.steps} steps"
                 if quantity != "torque" and fine.error(quantity) < 1e-9:
-                    note = "as near as joints are closed: they alone determine it"
+                    note = "limited by the closure of the joints, which alone determine it"
                 first = float(np.abs(fine.ours[quantity] - fine.exact[quantity])[:START_UP].max())
                 if first > fine.error(quantity):
                     note += f"; without the first {START_UP} steps, which begin with {first:.3g} {unit}"
@@ -165,7 +165,7 @@ def _finest(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def _motion(trials: Sequence[Trial]) -> Figure:
-    """Slider and torque over a turn, with the closed forms behind them."""
+    """Slider and torque over a revolution, with the closed forms behind them."""
     figure, axes = plots.new_axes((14.0, 5.6), columns=3)
     best = _finest(trials)[-1]
     for ax, (quantity, unit) in zip(axes, QUANTITIES.items(), strict=True):
@@ -173,10 +173,10 @@ def _motion(trials: Sequence[Trial]) -> Figure:
         turned, exact = np.degrees(best.angle[quantity] % (2.0 * math.pi)), best.exact[quantity]
         ax.plot(turned[order], exact[order], color=LIGHT_GREY, linewidth=4.5, label="closed form")
         for scheme, colour in _COLOURS.items():
-            trial = next(trial for trial in trials if trial.scheme == scheme)  # the coarsest: it shows most
+            trial = next(trial for trial in trials if trial.scheme == scheme)  # the coarsest
             turned = np.degrees(trial.angle[quantity][START_UP:] % (2.0 * math.pi))
             label = f"{scheme}, {trial.steps} steps in a turn"
-            turns = np.flatnonzero(np.diff(turned) < 0.0) + 1  # the line is broken where a turn ends
+            turns = np.flatnonzero(np.diff(turned) < 0.0) + 1  # the line is broken between revolutions
             turned, ours = (
                 np.insert(part, turns, np.nan) for part in (turned, trial.ours[quantity][START_UP:])
             )
@@ -192,7 +192,7 @@ def _motion(trials: Sequence[Trial]) -> Figure:
 
 
 def _convergence(trials: Sequence[Trial]) -> Figure:
-    """Largest errors against the step."""
+    """Largest errors over the step."""
     label = "first and second order, through the shortest step"
     figure, axes = plots.new_axes((14.0, 5.6), columns=3)
     for ax, (quantity, unit) in zip(axes, QUANTITIES.items(), strict=True):

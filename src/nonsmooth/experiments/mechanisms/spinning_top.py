@@ -1,7 +1,7 @@
 """The heavy symmetric top: steady precession against its closed form, and nutation against the ODE.
 
-A top on a fixed point is let go with its axis at rest, tilted by 0.5 rad, and spinning: it falls, nutates and
-precesses, and its axis comes to rest in cusps. With the right start it precesses steadily.
+A spinning top on a fixed point is released with its axis at rest, tilted by 0.5 rad: it falls, nutates
+and precesses, and its axis stops in cusps. With suitable initial rates it precesses steadily.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def build(precession_rate: float = 0.0) -> System:
 
 
 def direction(motion: TopMotion) -> Floats:
-    """The direction (n, 3) of the axis of a top that moves so."""
+    """The direction (n, 3) of the axis for a motion of the top."""
     sine = np.sin(motion.tilt)
     return np.column_stack(
         [sine * np.sin(motion.precession), -sine * np.cos(motion.precession), np.cos(motion.tilt)]
@@ -59,12 +59,12 @@ class Precession:
 
     name: str
     rate: float
-    """By closed form, in rad/s."""
+    """Rate in rad/s in closed form."""
     time: Floats
     azimuth: Floats
-    """Of the axis about the vertical, in rad."""
+    """Angle of the axis about the vertical, in rad."""
     tilt: Floats
-    """Of the axis from the vertical, in rad."""
+    """Angle of the axis from the vertical, in rad."""
 
     @property
     def measured(self) -> float:
@@ -78,7 +78,7 @@ def direction_of(system: System) -> Floats:
 
 
 def precess(name: str, rate: float, duration: float, step: float) -> Precession:
-    """Let the top go with the rate (rad/s) of steady precession."""
+    """Release the top with the rate (rad/s) of steady precession."""
     system = build(rate)
     axes = [direction_of(system)]
 
@@ -92,7 +92,7 @@ def precess(name: str, rate: float, duration: float, step: float) -> Precession:
 
 
 class SpinningTop(MechanismExperiment):
-    """The top let go at rest, and in steady precession."""
+    """The top released at rest, and in steady precession."""
 
     name = "spinning-top"
     summary = "a top on a fixed point: rates of steady precession, and nutation with cusps"
@@ -127,7 +127,7 @@ class SpinningTop(MechanismExperiment):
         return 2
 
     def more(self, plan: Plan, trials: Sequence[Trial], work: Work) -> More:
-        """Run both rates of steady precession, and draw the ways of the axis."""
+        """Run both rates of steady precession, and draw the paths of the axis."""
         step, rows, runs = plan.steps[-1], [], []
         scheme = f"rattle, h = {in_words(step)}"
         for name, rate in zip(("slow", "fast"), REFERENCE.steady_precession(TILT, SPIN), strict=True):
@@ -143,7 +143,7 @@ class SpinningTop(MechanismExperiment):
 
 
 def _ways(nutation: Trial, runs: Sequence[Precession]) -> Figure:
-    """The ways of the axis."""
+    """The paths of the axis."""
     figure, (above, tilts) = plots.new_axes((11.0, 5.2), columns=2)
     fine = np.linspace(0.0, nutation.time[-1], 2000)
     wanted = REFERENCE.motion(fine, tilt=TILT, spin=SPIN)
@@ -151,8 +151,8 @@ def _ways(nutation: Trial, runs: Sequence[Precession]) -> Figure:
     above.plot(way[:, 0], way[:, 1], color=LIGHT_GREY, linewidth=4.5, label="reference")
     tilts.plot(fine, np.degrees(wanted.tilt), color=LIGHT_GREY, linewidth=4.5, label="reference")
     value, time = nutation.value, nutation.time
-    above.plot(value[:, 0], value[:, 1], color=GREEN, linewidth=1.3, label="let go at rest")
-    tilts.plot(time, np.degrees(np.arccos(value[:, 2])), color=GREEN, linewidth=1.3, label="let go at rest")
+    above.plot(value[:, 0], value[:, 1], color=GREEN, linewidth=1.3, label="released at rest")
+    tilts.plot(time, np.degrees(np.arccos(value[:, 2])), color=GREEN, linewidth=1.3, label="released at rest")
     for run in runs:
         label, width = f"{run.name} steady precession", 3.5 if run.name == "slow" else 1.0
         look: dict[str, Any] = {"color": _COLOURS[run.name], "linewidth": width, "label": label}

@@ -34,7 +34,7 @@ TEST_SET = {
 }
 """Angles in rad at 0.03 s of the test set for IVP solvers, from its own start."""
 MBDYN = {5e-3: 15.5582, 10e-3: 126.9110, 20e-3: 472.1024, 35e-3: 1135.3837, 50e-3: 1940.9948}
-"""Way of the crank in degrees from the start of A03, by time in s, as MBDyn's own input of A03 gives it."""
+"""Rotation of the crank in degrees from the start of A03, by time in s, from MBDyn's input file of A03."""
 _COORDINATES = {
     "β": ("O", 1.0),
     "Θ": ("F", 1.0),
@@ -44,7 +44,7 @@ _COORDINATES = {
     "Ω": ("H", -1.0),
     "ε": ("A of lower arm", 1.0),
 }
-"""The joint whose coordinate changes as an angle of the literature does, and the sign."""
+"""The joint whose coordinate changes with an angle of the literature, and the sign."""
 PUBLISHED = {moment: (START + math.radians(degrees),) for moment, degrees in MBDYN.items()}
 
 
@@ -73,7 +73,7 @@ class IftommSqueezer(MechanismExperiment):
     @staticmethod
     @kept
     def reference(times: Floats) -> Floats:
-        """The crank angle (n, 1) in rad, by integration of the mechanism's only freedom."""
+        """The crank angle (n, 1) in rad, by integration of the mechanism's only degree of freedom."""
         return references.andrews(times, start=START)[0][:, None]
 
     def work(self, times: Floats, values: Floats) -> Floats:
@@ -81,7 +81,7 @@ class IftommSqueezer(MechanismExperiment):
         return np.asarray(TORQUE * (values[:, 0] - START))
 
     def more(self, plan: Plan, trials: Sequence[Trial], work: Work) -> More:
-        """Run once more from the start of the test set to 0.03 s, or as far as the other runs went."""
+        """Run again from the start of the test set to 0.03 s, or as far as the other runs."""
         step = min(trial.step for trial in trials)
         duration = min(0.03, float(trials[0].time[-1]))
         work.begin(f"from the start of the test set, rattle, h = {in_words(step)}")
@@ -102,9 +102,9 @@ class IftommSqueezer(MechanismExperiment):
         return More(rows)
 
     def build(self) -> System:
-        """The mechanism at its start."""
+        """The mechanism in its initial state."""
         return squeezer()
 
     def more_pieces(self, plan: Plan) -> int:
-        """The test set's start."""
+        """The test set's initial state."""
         return 1

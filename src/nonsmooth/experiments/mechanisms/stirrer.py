@@ -1,7 +1,7 @@
 """A four-bar stirrer in a bed of spheres: joints, a motor and contacts with friction in one system.
 
-A motor turns the crank at constant speed, as long as its torque is enough, and a paddle on the coupler goes
-round in a loop through the bed. How much torque does that take, and where does the work go? With impulses γ
+A motor turns the crank at constant speed as long as its torque suffices, and a paddle on the coupler moves
+in a loop through the bed. The experiment measures the torque and the balance of its work. With impulses γ
 of the contacts and λ of the motor, and velocities u and ω of contacts and crank before and after a step,
 
     Σ λ ω̄  =  ΔE  −  Σ γ·ū  +  (what joints and the time step add),
@@ -37,17 +37,17 @@ from nonsmooth.stepping.run import Run
 from nonsmooth.stepping.simulate import simulate
 
 SPEED = 2.0 * math.pi
-"""Of the crank, in rad/s: a turn in a second."""
+"""Speed of the crank in rad/s: one revolution per second."""
 MOTOR = "motor of joint 'shaft'"
 MOMENTS = (0.1, 0.25, 0.375, 0.5, 0.75, 1.0)
-"""Of the pictures, as parts of the duration."""
+"""Times of the pictures, relative to the duration."""
 PARTS = 20
-"""Pieces of a run that are reported."""
+"""Number of progress reports of a run."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A law of friction, and how positions are put right."""
+    """A law of friction with a scheme for positions."""
 
     key: str
     label: str
@@ -65,7 +65,7 @@ METHODS = (
 
 @dataclass(frozen=True)
 class Setup:
-    """How much is computed."""
+    """Size of the computation."""
 
     spheres: int
     duration: float
@@ -78,18 +78,18 @@ class Setup:
 
 @dataclass(frozen=True)
 class History:
-    """One run: what the motor did and where it went, step by step."""
+    """One run: the motor's work and its balance, step by step."""
 
     method: Method
     run: Run
     torque: Floats
-    """Of the motor in N·m, mean over every step."""
+    """Torque of the motor in N·m, mean over every step."""
     speed: Floats
-    """Of the crank in rad/s after every step."""
+    """Speed of the crank in rad/s after every step."""
     motor_work: Floats
     """J in every step."""
     heat: Floats
-    """Energy in J that contacts took in every step, by friction and by impacts."""
+    """Energy in J dissipated in contacts in every step, by friction and by impacts."""
     energy: Floats
     """Kinetic and potential energy in J, before the first step and after every step."""
     height: Floats
@@ -116,7 +116,7 @@ class History:
 
     @property
     def balance_error(self) -> float:
-        """Largest unexplained work as a part of all work and heat of motor and contacts."""
+        """Largest unexplained work relative to all work and heat of motor and contacts."""
         through = float(np.abs(self.motor_work).sum() + np.abs(self.heat).sum())
         return float(np.abs(self.unexplained).max()) / through
 
@@ -192,7 +192,7 @@ def _energy(system: System) -> float:
     return 0.5 * float(kinetic) - float(mass @ (system.position[moving] @ system.gravity))
 
 
-UNEXPLAINED = Quantity("work that is not explained, {}")
+UNEXPLAINED = Quantity("unexplained work, {}")
 MISSED = Quantity("steps that missed the tolerance, {}")
 
 
@@ -204,11 +204,11 @@ class Found(NamedTuple):
 
 
 class Stirrer(Experiment[Setup, Found]):
-    """One bed, both laws, and two ways to put positions right."""
+    """One bed, both laws, and two schemes for positions."""
 
     name = "stirrer"
     summary = (
-        "a four-bar that stirs a bed of spheres: driving torque, where its work goes, joints and certificate"
+        "a four-bar that stirs a bed of spheres: driving torque, balance of work, joints and certificate"
     )
     paper = "joints and contacts in one problem: Negrut and Serban, TR-2016-12, Eqs. 9 and 13 to 15"
     seconds = (30.0, 150.0)
@@ -216,7 +216,7 @@ class Stirrer(Experiment[Setup, Found]):
     QUICK = Setup(200, 1.0, 0.005, 1e-3)
 
     def measure(self, setup: Setup, work: Work) -> Found:
-        """Stir by every method."""
+        """Run every method."""
         work.expect(len(METHODS) * PARTS)
         return Found(setup, [stir(setup, method, work) for method in METHODS])
 
@@ -247,7 +247,7 @@ class Stirrer(Experiment[Setup, Found]):
                 f"energy {run['change_of_energy_J']:+.4g} J"
             )
             yield exact_row(UNEXPLAINED(name), 0.0, each.balance_error, "",
-                                        f"as a part of work and heat; {parts}")  # fmt: skip
+                                        f"relative to work and heat; {parts}")  # fmt: skip
             yield Comparison(f"mean driving torque, {name}", None, run["mean_torque_Nm"], "N·m",
                        f"the motor's limit is {each.limit:.3g} N·m, reached in "
                        f"{run['steps_at_full_torque']:.0f} steps; {run['turns']:.3f} turns")  # fmt: skip

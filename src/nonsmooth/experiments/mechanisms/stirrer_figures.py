@@ -1,4 +1,4 @@
-"""Figures of the stirrer: torque and speed of its motor, where work goes, joints and certificate."""
+"""Figures of the stirrer: torque and speed of its motor, balance of work, joints and certificate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _WINDOW = 0.05
-"""Time in s over which torques are averaged: single impacts come in one step."""
+"""Time in s over which torques are averaged: single impacts last one step."""
 
 
 def _smooth(values: Floats, step: float) -> Floats:
@@ -28,7 +28,7 @@ def _smooth(values: Floats, step: float) -> Floats:
 
 
 def torque(histories: Sequence[History]) -> Figure:
-    """The motor's torque and the speed of the crank against time."""
+    """The motor's torque and the speed of the crank over time."""
     figure, (load, speed) = plots.new_axes((11.0, 4.8), columns=2)
     for each in histories:
         colour, label, step = each.method.colour, each.method.label, each.run.settings["step"]
@@ -48,7 +48,7 @@ def torque(histories: Sequence[History]) -> Figure:
 
 
 def work(histories: Sequence[History]) -> Figure:
-    """Work, heat and energy of the first run against time, and what is left over in all runs."""
+    """Work, heat and energy of the first run over time, and the difference in all runs."""
     figure, (balance, left) = plots.new_axes((11.0, 4.8), columns=2)
     first = histories[0]
     done, heat = np.cumsum(first.motor_work), np.cumsum(first.heat)
@@ -58,7 +58,7 @@ def work(histories: Sequence[History]) -> Figure:
     balance.plot(first.time, heat, "--", color=DARK_GREY, linewidth=1.2, label="heat of the contacts")
     balance.plot(first.time, gained, ":", color=DARK_GREY, linewidth=1.6, label="energy gained")
     balance.set(
-        xlabel="time in s", ylabel="work and energy in J", title=f"where work goes, {first.method.label}"
+        xlabel="time in s", ylabel="work and energy in J", title=f"balance of work, {first.method.label}"
     )
     for each in histories:
         left.plot(
@@ -85,6 +85,6 @@ def certificate(histories: Sequence[History]) -> Figure:
     for ax, (title, label) in zip(axes, titles.values(), strict=True):
         ax.set(xlabel="time in s", ylabel=label, title=title)
     tolerance = histories[0].run.certificate.tolerance
-    axes[0].axhline(tolerance, color=DARK_GREY, linestyle="--", linewidth=1.0, label="asked for")
+    axes[0].axhline(tolerance, color=DARK_GREY, linestyle="--", linewidth=1.0, label="tolerance")
     plots.legend_below(figure, len(histories) + 1)
     return figure

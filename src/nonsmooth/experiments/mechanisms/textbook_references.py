@@ -1,6 +1,6 @@
 """Textbook motions and shapes to twelve digits: slider-crank, double pendulum, hanging chain, heavy top.
 
-Like `references` these know nothing of this package's bodies, joints and integrators. SI units;
+Like `references` these are independent of this package's bodies, joints and integrators. SI units;
 angles in radians; every motion starts at t = 0.
 """
 
@@ -92,8 +92,8 @@ def double_pendulum(
 ) -> DoublePendulum:
     """Motion of two rods in a plane, pinned to the ground and to each other at their ends.
 
-    The centres are at half length; `inertias` are about the centres, those of thin rods (m·length²/12) unless
-    given. Lagrange's equations in the two angles.
+    The centres are at half length; `inertias` are about the centres, by default those of thin rods
+    (m·length²/12). Lagrange's equations in the two angles.
     """
     (length, other), (mass, tip) = lengths, masses
     own = (mass * length**2 / 12.0, tip * other**2 / 12.0) if inertias is None else inertias
@@ -173,7 +173,7 @@ def hanging_chain(links: int, *, length: float, span: float, weight: float) -> C
 def _check_slack(length: float, span: float) -> None:
     if not length > span > 0.0:
         raise OptionError(
-            f"length = {length:g} m must exceed span = {span:g} m > 0: a taut chain has no shape to find."
+            f"length = {length:g} m must exceed span = {span:g} m > 0: a taut chain has no sag."
         )
 
 
@@ -215,10 +215,10 @@ class Top(NamedTuple):
         precession_rate: float = 0.0,
         tilt_rate: float = 0.0,
     ) -> TopMotion:
-        """Motion of the top from this state; precession and roll start at 0, and 0 < tilt < π must stay so.
+        """Motion of the top from this state; precession and roll start at 0, and 0 < tilt < π must hold.
 
-        `spin` is the whole angular velocity about the axis and stays; so does the angular momentum about the
-        vertical, which gives the precession and leaves one equation for the tilt.
+        `spin` is the whole angular velocity about the axis and is constant; so is the angular momentum about
+        the vertical, which gives the precession and leaves one equation for the tilt.
         """
         momentum = self.axial * spin
         vertical = self.transverse * math.sin(tilt) ** 2 * precession_rate + momentum * math.cos(tilt)

@@ -1,11 +1,11 @@
 """The ball that slides, then rolls: Melanz, Mazhar and Negrut §3.1, Figs. 2 to 6 and 12 to 15.
 
-A unit ball (1 kg, 1 m, μ = 0.2) slides over a plane at 2 m/s. Friction slows it down and spins it up
+A unit ball (1 kg, 1 m, μ = 0.2) slides over a plane at 2 m/s. Friction decelerates it and spins it up
 until it rolls. Under the exact law the time steps reproduce the closed form; under the relaxed law the
 ball is thrown off the ground in the first step.
 
-Signs: with the paper's D, u_t = v_x + ω, so the ball rolls when v_x = −ω R. We speak of −ω R, in m/s,
-as the rolling speed (R = 1 m).
+Signs: with the paper's D, u_t = v_x + ω, so the ball rolls when v_x = −ω R. Here −ω R, in m/s, is called
+the rolling speed (R = 1 m).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nonsmooth.solvers.solve import solve
 STEP, STEPS = 0.01, 100
 """Time step in s and number of steps: one second."""
 TOLERANCE = 1e-12
-"""Relative residual that APGD is asked for in each step."""
+"""Relative residual that APGD must reach in each step."""
 ROLLS_BELOW = 1e-9
 """The ball counts as rolling when |u_t| is below this, in m/s."""
 GRAVITY, FRICTION, START_SPEED = 9.81, 0.2, 2.0
@@ -40,7 +40,7 @@ EXACT_IMPULSES = np.array([0.0981, -0.01962])
 """The paper's analytical (γ_n, γ_t) at t = 0, in N·s."""
 _RELAXED_NORMAL = 0.4981 / 1.14
 RELAXED_IMPULSES = np.array([_RELAXED_NORMAL, -FRICTION * _RELAXED_NORMAL])
-"""The relaxed law's answer at t = 0, worked out in `library.named.sliding_ball`."""
+"""The relaxed law's answer at t = 0, derived in `library.named.sliding_ball`."""
 LAWS = ("relaxed", "coulomb")
 
 
@@ -63,7 +63,7 @@ class History:
     velocity: Floats
     """(v_x, v_y, ω) in m/s and rad/s."""
     solutions: tuple[Solution, ...]
-    """What each step solved; one fewer than the states."""
+    """Solution of each step; one fewer than the states."""
 
     @property
     def rolling_speed(self) -> Floats:
@@ -77,7 +77,7 @@ class History:
 
 
 def simulate(law: str) -> History:
-    """Step the ball through time with the half-implicit scheme of Eqs. 6 to 9."""
+    """Simulate the ball with the half-implicit scheme of Eqs. 6 to 9."""
     start = sliding_ball(law, STEP)
     mass, jacobian = start.mass, start.jacobian
     force = np.array([0.0, -GRAVITY, 0.0])
@@ -103,7 +103,7 @@ def simulate(law: str) -> History:
 
 @dataclass(frozen=True)
 class Plane:
-    """The question at t = 0 in the plane of (γ_n, γ_t): u = N γ + r, and the figures' objectives in J."""
+    """The problem at t = 0 in the plane of (γ_n, γ_t): u = N γ + r, and the figures' objectives in J."""
 
     matrix: Floats
     free_velocity: Floats
@@ -119,7 +119,7 @@ class Plane:
     def friction_power(self, normal: Any, tangential: Any) -> Any:
         """γ_t u_t, the objective of Eq. 4 with the velocity written as impulses (Eq. 7).
 
-        The ball slides at t = 0, so this has its least value on the cone's edge whether u_t moves with
+        The ball slides at t = 0, so this is smallest on the cone's edge whether u_t varies with
         γ_t or is held fixed as in Eq. 4.
         """
         return tangential * self.contact_velocity(normal, tangential)[1]
@@ -131,11 +131,11 @@ class Plane:
         return 0.5 * (normal * (u_n + r_n) + tangential * (u_t + r_t)) + self.tilt * normal
 
     def exact_gap(self, normal: Any, tangential: Any) -> Any:
-        """u_n, which Eq. 8 wants to be zero where γ_n > 0."""
+        """u_n, which must be zero where γ_n > 0 by Eq. 8."""
         return self.contact_velocity(normal, tangential)[0]
 
     def relaxed_gap(self, normal: Any, tangential: Any) -> Any:
-        """u_n − μ |u_t|, which Eq. 10 wants to be zero where γ_n > 0."""
+        """u_n − μ |u_t|, which must be zero where γ_n > 0 by Eq. 10."""
         u_n, u_t = self.contact_velocity(normal, tangential)
         return u_n - FRICTION * np.abs(u_t)
 
@@ -144,7 +144,7 @@ Function = Callable[[Any, Any], Any]
 
 
 def minimise(objective: Function, gap: Function | None = None) -> Floats:
-    """Minimise over the friction cone (and gap = 0) with scipy's SLSQP, which owes our solvers nothing."""
+    """Minimise over the friction cone (and gap = 0) with scipy's SLSQP, independently of our solvers."""
     from scipy.optimize import minimize
 
     def value(impulses: Floats) -> float:
@@ -163,7 +163,7 @@ def minimise(objective: Function, gap: Function | None = None) -> Floats:
 
 
 def minimise_anti_relaxed(plane: Plane) -> Floats:
-    """Minimise Eq. 15 with α = μ |u_t| (Eq. 28) at its own minimum, by substituting it again and again."""
+    """Minimise Eq. 15 with α = μ |u_t| (Eq. 28) at its own minimum, by fixed-point iteration."""
     impulses, tilt = np.zeros(2), 0.0
     for _ in range(30):
         impulses = minimise(Plane(plane.matrix, plane.free_velocity, tilt).quadratic)
@@ -211,7 +211,7 @@ VELOCITY_ERROR = Quantity("largest velocity error, {} law")
 
 
 class Fineness(NamedTuple):
-    """Points in a direction with which objectives are drawn."""
+    """Number of points in a direction for drawing objectives."""
 
     contours: int
     surface: int
@@ -236,7 +236,7 @@ class MelanzBall(Experiment[Fineness, Found]):
     QUICK = Fineness(61, 25)
 
     def measure(self, setup: Fineness, work: Work) -> Found:
-        """Step through time under both laws, and answer the first step's question by a second method."""
+        """Simulate under both laws, and solve the first step by a second method."""
         work.expect(len(LAWS) + 1)
         histories = {}
         for law in LAWS:
@@ -267,7 +267,7 @@ class MelanzBall(Experiment[Fineness, Found]):
         return drawn
 
     def compare(self, found: Found) -> Rows:
-        """Set the paper's values and the closed forms beside ours."""
+        """Compare with the paper's values and the closed forms."""
         histories, views, _ = found
         exact, relaxed = histories["coulomb"], histories["relaxed"]
         first = exact.solutions[0]
@@ -293,11 +293,11 @@ class MelanzBall(Experiment[Fineness, Found]):
         rolls_from = float(exact.time[begin]) if rolls.any() else np.nan
         yield Comparison(
             "first step that rolls, exact law", None, rolls_from, "s",
-            f"wanted: the first multiple of {STEP:g} s after the transition at {TRANSITION:.3f} s",
+            f"expected: the first multiple of {STEP:g} s after the transition at {TRANSITION:.3f} s",
         )  # fmt: skip
         yield paper_row(
             TRANSITION_TIME, TRANSITION, _sliding_ends(exact, begin), "s",
-            "u_t of the last two sliding steps, extended to zero",
+            "u_t of the last two sliding steps, extrapolated to zero",
         )  # fmt: skip
         final = (float(exact.velocity[-1, 0]), float(exact.rolling_speed[-1]))
         highest = [float(history.velocity[:, 1].max()) for history in (exact, relaxed)]
@@ -306,7 +306,7 @@ class MelanzBall(Experiment[Fineness, Found]):
         yield exact_row(RISING_SPEED("exact"), 0.0, highest[0], "m/s")
         yield exact_row(
             RISING_SPEED("relaxed"), _RELAXED_NORMAL - GRAVITY * STEP, highest[1], "m/s",
-            "the ball is thrown off the ground, as the paper says without a number",
+            "the ball is thrown off the ground, as the paper states without a number",
         )  # fmt: skip
         yield Comparison(
             FLIGHT, None, float(relaxed.position[:, 1].max() - 1.0), "m",
@@ -315,7 +315,7 @@ class MelanzBall(Experiment[Fineness, Found]):
         yield Comparison(
             VELOCITY_ERROR("exact"), None, _velocity_error(exact), "m/s",
             "against the closed form at the time points: sliding and rolling are linear in time and the "
-            "step between them ends rolling, so only the solver's tolerance is left",
+            "step between them ends rolling, so only the solver's tolerance remains",
         )  # fmt: skip
         yield exact_row(
             "largest error of −ω R between the time points, exact law", _error_between_steps(),
@@ -329,11 +329,11 @@ class MelanzBall(Experiment[Fineness, Found]):
         for history, law in ((exact, "exact"), (relaxed, "relaxed")):
             worst = max(solution.certificate.residual for solution in history.solutions)
             yield Comparison(
-                f"worst certificate residual, {law} law", None, worst, "", f"asked for: {TOLERANCE:g}"
+                f"worst certificate residual, {law} law", None, worst, "", f"required: {TOLERANCE:g}"
             )
         for history, law in ((exact, "exact"), (relaxed, "relaxed")):
             counts = [solution.statistics.iterations for solution in history.solutions]
-            note = f"APGD, {counts.count(0)} of {len(counts)} steps had nothing to do"
+            note = f"APGD, {counts.count(0)} of {len(counts)} steps needed no iteration"
             yield Comparison(f"mean iterations per step, {law} law", None, float(np.mean(counts)), "", note)
 
 
@@ -344,7 +344,7 @@ def _sliding_ends(history: History, begin: int) -> float:
 
 
 def _error_between_steps() -> float:
-    """(5/2) μ g h s (1 − s) in m/s, where s is the part of its step that the ball still slides."""
+    """(5/2) μ g h s (1 − s) in m/s, where s is the fraction of its step in which the ball still slides."""
     part = TRANSITION / STEP % 1.0
     return 2.5 * FRICTION * GRAVITY * STEP * part * (1.0 - part)
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 NORMAL_RANGE, FORK_RANGE, SURFACE_RANGE = (-0.08, 0.72), (-0.95, 0.3), (-0.7, 0.3)
-"""The parts of γ_n and γ_t that are drawn, in N·s: with both branches of the fork of Eq. 10 at γ_t = −4/7
-in the plane, and less of the lower one in the surfaces, where it would stand before the answers."""
+"""Ranges of γ_n and γ_t that are drawn, in N·s: with both branches of the fork of Eq. 10 at γ_t = −4/7
+in the plane, and less of the lower one in the surfaces, where it would hide the answers."""
 
 NORMAL_LABEL, TANGENTIAL_LABEL = r"normal impulse $\gamma_n$ in N·s", r"tangential impulse $\gamma_t$ in N·s"
 
@@ -37,7 +37,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Picture:
-    """One view of the question at t = 0; impulses in N·s, the objective in J."""
+    """One view of the problem at t = 0; impulses in N·s, the objective in J."""
 
     numbers: tuple[int, int]
     """The paper's figures: contours, surface."""
@@ -45,14 +45,14 @@ class Picture:
     title: str
     objective: Callable[[Any, Any], Any]
     gap: Callable[[Any, Any], Any] | None
-    """What must vanish where γ_n > 0; None where the objective says it all."""
+    """Value that must vanish where γ_n > 0; None if the objective is sufficient."""
     gap_label: str
     optimum: Floats
     """Our solver's answer."""
     analytical: Floats
     """The exact law's closed form."""
     checked: Floats
-    """The optimum found by a second method."""
+    """The optimum of a second method."""
 
 
 def velocities(histories: Sequence[History], curve: Curve) -> Figure:
@@ -99,7 +99,7 @@ def contours(picture: Picture, friction: float, points: int) -> Figure:
 def surface(picture: Picture, friction: float, points: int) -> Figure:
     """Figs. 12 to 15: the objective as a surface, with the constraints and the answers drawn on it."""
     figure = plots.new_figure((8.0, 7.0))
-    # The drawing order is set by hand: lines and answers lie on the surface and must not sink into it.
+    # The drawing order is set explicitly: lines and answers lie on the surface and must stay visible.
     ax: Any = figure.add_subplot(projection="3d", computed_zorder=False)
     normal, tangential, height = _grid(picture, points, SURFACE_RANGE)
     ax.plot_surface(

@@ -19,13 +19,13 @@ from nonsmooth.scenes.compaction import compaction
 
 @dataclass(frozen=True)
 class Setup:
-    """How much is computed."""
+    """Size of the computation."""
 
     spheres: int
     slab_mass: float
     """kg"""
     pictured: int | None
-    """Spheres of the run that is drawn, under the exact law alone; None draws the run of `spheres`."""
+    """Number of spheres of the run to draw, under the exact law only; None draws the run of `spheres`."""
     plan: granular.Plan
 
 
@@ -38,7 +38,7 @@ class Found(NamedTuple):
     setup: Setup
     histories: list[granular.History]
     pictured: list[granular.History]
-    """The run that is drawn, if it is one more."""
+    """The run that is drawn, if it is a separate one."""
 
 
 class MelanzCompaction(Experiment[Setup, Found]):
@@ -51,13 +51,13 @@ class MelanzCompaction(Experiment[Setup, Found]):
     FULL = Setup(1000, 4000.0, 4000, granular.Plan(4.0, 0.001, granular.Effort(1e-2, 2000), 40, _MOMENTS))
     """The paper's sizes, time and step."""
     QUICK = Setup(60, 240.0, None, granular.Plan(4.0, 0.005, granular.Effort(1e-3, 1000), 40, _MOMENTS))
-    """As heavy a slab for each sphere."""
+    """The same slab mass per sphere."""
 
     def measure(self, setup: Setup, work: Work) -> Found:
-        """Run every method; a run that was kept is not done again."""
+        """Run every method; stored runs are reused."""
         more = () if setup.pictured is None else (setup.pictured,)
         work.expect((len(granular.METHODS) + len(more)) * setup.plan.parts + 1)
-        work.begin("compiling kernels, where that was not done before")
+        work.begin("compiling kernels")
         granular.compile_kernels((compaction(10), compaction(100)))
 
         def history(spheres: int, method: granular.Method) -> granular.History:

@@ -1,8 +1,8 @@
 """Spheres that fall into a container: Melanz, Mazhar and Negrut §3.2, Figs. 7 and 8.
 
 1,000 spheres (1 kg, radius 1 m, μ = 0.25) start on a lattice with small random shifts above the floor of
-an open container and come to rest in it. The paper prints no start and no size of the container, so its
-curves can be compared in kind only: where they end, and how far the two laws are apart.
+an open container and come to rest in it. The paper does not print the initial state and the size of the
+container, so its curves can be compared in kind only: their final values, and the difference of the laws.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nonsmooth.scenes.filling import filling
 
 @dataclass(frozen=True)
 class Setup:
-    """How much is computed."""
+    """Size of the computation."""
 
     spheres: int
     plan: granular.Plan
@@ -47,9 +47,9 @@ class MelanzFilling(Experiment[Setup, Found]):
     QUICK = Setup(60, granular.Plan(4.0, 0.01, granular.Effort(1e-3, 1500), 25, _MOMENTS))
 
     def measure(self, setup: Setup, work: Work) -> Found:
-        """Run every method; a run that was kept is not done again."""
+        """Run every method; stored runs are reused."""
         work.expect(len(granular.METHODS) * setup.plan.parts + 1)
-        work.begin("compiling kernels, where that was not done before")
+        work.begin("compiling kernels")
         granular.compile_kernels((filling(10), filling(100)))
         histories = [
             granular.kept_run(work, filling(setup.spheres), method, setup.plan) for method in granular.METHODS

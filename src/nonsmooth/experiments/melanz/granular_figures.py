@@ -41,7 +41,7 @@ def forces_and_errors(histories: Sequence[History], weight_of: str) -> Figure:
 
 
 def cost_and_motion(histories: Sequence[History]) -> Figure:
-    """What the paper monitored as well: iterations of every step, largest speed, kinetic energy."""
+    """Further quantities that the paper monitors: iterations of every step, largest speed, kinetic energy."""
     figure, (iterations, speed, energy) = plots.new_axes((14.0, 5.6), columns=3)
     for each in histories:
         style: Any = {"color": each.method.colour, "linewidth": 0.9, "label": each.method.label}

@@ -1,8 +1,8 @@
 """Fillings from 10 to 16,000 spheres: Melanz, Mazhar and Negrut §3.4, Fig. 11.
 
-Each filling runs as in §3.2. The largest error of Eq. 8 and the mean number of iterations are set against
+Each filling runs as in §3.2. The largest error of Eq. 8 and the mean number of iterations are plotted against
 the number of contacts. The paper's anti-relaxed method becomes costly beyond 1,000 spheres and stops there;
-our exact solver goes on beside its relaxed one.
+our exact solver continues beside its relaxed one.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from nonsmooth.scenes.filling import filling
 
 @dataclass(frozen=True)
 class Setup:
-    """How much is computed."""
+    """Size of the computation."""
 
     sizes: tuple[int, ...]
     """Numbers of spheres."""
     largest: dict[str, int]
-    """Most spheres for a method, by key, where larger fillings would take hours."""
+    """Most spheres for a method, by key, if larger fillings would take hours."""
     plan: granular.Plan
 
     def runs(self) -> list[tuple[int, granular.Method]]:
@@ -56,7 +56,7 @@ class Found(NamedTuple):
 
 
 class MelanzScaling(Experiment[Setup, Found]):
-    """Fillings of all sizes by all methods that are not too slow for them."""
+    """Fillings of all sizes by all methods that are fast enough for them."""
 
     name = "melanz-scaling"
     summary = "fillings of 10 to 16,000 spheres: error, iterations and time against the number of contacts"
@@ -70,10 +70,10 @@ class MelanzScaling(Experiment[Setup, Found]):
     QUICK = Setup((10, 30, 100), _LARGEST, granular.Plan(2.0, 0.01, granular.Effort(1e-3, 1000), 10))
 
     def measure(self, setup: Setup, work: Work) -> Found:
-        """Run every size and method; a run that was kept is not done again."""
+        """Run every size and method; stored runs are reused."""
         runs = setup.runs()
         work.expect(len(runs) * setup.plan.parts + 1)
-        work.begin("compiling kernels, where that was not done before")
+        work.begin("compiling kernels")
         granular.compile_kernels((filling(10), filling(100)))
         histories = [granular.kept_run(work, filling(size), method, setup.plan) for size, method in runs]
         return Found(setup, histories)
@@ -88,7 +88,7 @@ class MelanzScaling(Experiment[Setup, Found]):
         return {"fig11_scaling": figures.scaling(found.histories)}
 
     def compare(self, found: Found) -> Rows:
-        """Set the paper's statements about Fig. 11 beside our numbers."""
+        """Compare with the paper's statements about Fig. 11."""
         setup, histories = found
         runs = {
             (size, method.key): each for (size, method), each in zip(setup.runs(), histories, strict=True)
@@ -125,7 +125,7 @@ class MelanzScaling(Experiment[Setup, Found]):
         if len(large) > 1:
             yield Comparison(
                 "growth of the exact solver's time with the contacts", None, _exponent(large), "",
-                "exponent p of time ~ contacts^p from 100 spheres on, by least squares in logarithms",
+                "exponent p of time ~ contacts^p above 100 spheres, by least squares in logarithms",
             )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Run the papers' experiments and write one page: every figure and table, theirs described beside ours."""
+"""Run the papers' experiments and write one page with every figure and table, described beside ours."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the catalogue of papers is made of: their figures and tables, and what of ours belongs to them.
+"""Entries of the catalogue of papers: their figures and tables, with the corresponding results of ours.
 
-Descriptions are in our own words. Rows of an experiment's summary are named by the constants that the
-experiment makes them of, so that one entry serves the quick and the full form.
+Descriptions are our own. Rows of an experiment's summary are named by the constants from which the
+experiment creates them, so that one entry serves the quick and the full form.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from nonsmooth.experiments.summary import Quantity
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that a paper says in words, as a test of our numbers.
+    """A statement in the text of a paper, as a test of our numbers.
 
-    The value is `of`, or `of` divided by `over`; it must lie from `least` to `most`, for every row of `of`.
+    The value is `of`, or `of` divided by `over`; it must lie between `least` and `most` for all rows of `of`.
     """
 
     says: str
@@ -30,32 +30,32 @@ class Claim:
 
 @dataclass(frozen=True)
 class Source:
-    """What one of our experiments has to set beside a figure or table."""
+    """Results of one of our experiments for a figure or table."""
 
     experiment: str
     pictures: tuple[str, ...] = ()
     rows: tuple[Quantity | str, ...] = ()
     in_kind: tuple[Quantity | str, ...] = ()
-    """Those among them whose printed numbers cannot be met digit by digit."""
+    """Quantities among them whose printed numbers cannot be matched exactly."""
     why_in_kind: str = ""
-    """The reason: what is not printed, or depends on their machine."""
+    """The reason: missing data in the paper, or dependence on its machine."""
     claims: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A figure or a table of a paper, or results that it gives in its text."""
+    """A figure or a table of a paper, or results in its text."""
 
     label: str
     """"Fig. 8", "Table 1", or a place in the text."""
     theirs: str
-    """What it shows, in one sentence of ours."""
+    """Its content, in one sentence."""
     sources: tuple[Source, ...] = ()
-    """Empty where nothing of ours belongs to it."""
+    """Empty if there is no result of ours."""
     remark: str = ""
-    """What there is to know of ours, or why there is nothing."""
+    """Notes on our result, or the reason for its absence."""
     sketch: bool = False
-    """A drawing that explains; it shows no result."""
+    """Whether it is an explanatory drawing without results."""
 
     @property
     def is_figure_or_table(self) -> bool:
@@ -65,19 +65,19 @@ class Entry:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, its figures and tables in their order, and all experiments that belong to it."""
+    """A paper, its figures and tables in order, and all related experiments."""
 
     name: str
-    """As on the command line."""
+    """Name on the command line."""
     title: str
     authors: str
     place: str
-    """Where and when it appeared."""
+    """Where and when it was published."""
     entries: tuple[Entry, ...]
 
     @property
     def further(self) -> tuple[str, ...]:
-        """Experiments on its subject that stand beside none of its figures."""
+        """Experiments on its subject that belong to none of its figures."""
         return tuple(name for name, each in REGISTRY.items() if each.belongs_to == self.name)
 
     @property

@@ -1,4 +1,4 @@
-"""What a run was done on: processor, memory, system, and the versions that its numbers depend on."""
+"""The machine of a run: processor, memory, system, and versions of packages."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ PACKAGES = ("numpy", "scipy", "numba", "clarabel", "h5py", "matplotlib")
 
 @dataclass(frozen=True)
 class Machine:
-    """Facts about a computer and the Python on it."""
+    """Facts about a computer and its Python."""
 
     processor: str
     cores: int
     """Processors that this process may use."""
     memory: float
-    """In GB; NaN where the system does not say."""
+    """In GB; NaN if unknown."""
     system: str
     python: str
     packages: dict[str, str]
@@ -32,12 +32,12 @@ class Machine:
         return f"{self.processor}, {self.cores} {'core' if self.cores == 1 else 'cores'}{memory}"
 
     def as_json(self) -> dict[str, object]:
-        """The facts for a file."""
+        """The facts, for JSON."""
         return asdict(self) | {"memory": None if self.memory != self.memory else self.memory}
 
 
 def this_machine() -> Machine:
-    """Look at the computer that this runs on."""
+    """Return the facts about this computer."""
     from nonsmooth import __version__
 
     versions = {"nonsmooth": __version__}
@@ -52,7 +52,7 @@ def this_machine() -> Machine:
 
 
 def _processor() -> str:
-    """The processor's name, as its maker calls it where the system tells."""
+    """The processor's name, as reported by the system."""
     facts = Path("/proc/cpuinfo")
     if facts.is_file():
         for line in facts.read_text(encoding="utf-8", errors="replace").splitlines():

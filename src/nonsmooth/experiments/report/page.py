@@ -1,7 +1,7 @@
-"""The report as one HTML page that needs nothing else: theirs described beside ours, with verdicts.
+"""The report as one self-contained HTML page: the papers' results described beside ours, with verdicts.
 
-Pictures are inside the page, each of them once. Data files are links to the folders beside it. What the page
-says is in the templates; here is decided what stands where.
+Each picture is embedded once. Data files are links to the folders beside the page. The text of the page is
+in the templates; its structure is decided here.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def page(run: Reproduction, papers: Sequence[Paper]) -> str:
 
 
 def report_templates() -> Environment:
-    """Return the templates of the report, with what they ask for."""
+    """Return the templates of the report, with their helper functions."""
     filters = (
         address, badge, columns, counted, counts, duration, number, percent, slug, tallied, tested, typeset,
     )  # fmt: skip
@@ -71,13 +71,13 @@ def report_templates() -> Environment:
 
 
 def address(outcome: Outcome, file: str) -> str:
-    """Where a file is, seen from the page."""
+    """Path of a file relative to the page."""
     return quote(f"{outcome.experiment.name}/{file}")
 
 
 @dataclass(frozen=True)
 class _Picture:
-    """A picture of an experiment, or the place where the page has it already."""
+    """A picture of an experiment, or a link to its first place on the page."""
 
     outcome: Outcome
     file: str
@@ -101,14 +101,14 @@ class _Entry:
 
 @dataclass(frozen=True)
 class _Card:
-    """All that is known of an experiment."""
+    """All results of an experiment."""
 
     outcome: Outcome
     above: bool
-    """Whether another paper has the card already; then it is not repeated."""
+    """Whether the card is under another paper already; then it is not repeated."""
     rows: Sequence[JudgedRow] = ()
     pictures: Sequence[_Picture] = ()
-    """Those that stand with no figure or table."""
+    """Pictures that belong to no figure or table."""
 
     @property
     def checked(self) -> list[JudgedRow]:
@@ -135,7 +135,7 @@ class _Section:
 
 
 class _Content:
-    """What stands on the page, in its order: it remembers which pictures and cards there are, and where."""
+    """The content of the page in order: keeps track of the pictures and cards that it has, and where."""
 
     def __init__(self, run: Reproduction) -> None:
         self._run = run
@@ -159,7 +159,7 @@ class _Content:
         )
 
     def card(self, outcome: Outcome, place: str) -> _Card:
-        """The card of an experiment; one that belongs to two papers has it with the first."""
+        """The card of an experiment; one that belongs to two papers appears with the first."""
         name = outcome.experiment.name
         if name in self._cards:
             return _Card(outcome, above=True)

@@ -1,4 +1,4 @@
-"""What the report's templates ask for: names of places, badges, the columns of numbers, tested sentences."""
+"""Helpers of the report's templates: anchors, badges, columns of numbers, tested statements."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ _STYLES = {
     "apart": "number",
     "verdict": "",
 }
-"""Heads of a table of numbers, and the styles of their columns."""
+"""Headings of a table of numbers, and the styles of their columns."""
 
 
 def slug(*words: str) -> str:
-    """A name for a place of the page, or for a style."""
+    """A name for an anchor of the page, or for a style."""
     return "-".join(part for part in re.split(r"[^a-z0-9]+", " ".join(words).lower()) if part)
 
 
 def badge(verdict: str, text: str = "") -> Markup:
-    """A verdict or a state in its colour; `text` says it in other words."""
+    """A verdict or a state in its colour; `text` replaces its name."""
     return Markup("<span class='badge {}'>{}</span>").format(slug(verdict), text or str(verdict))
 
 
 def counts(found: Mapping[Verdict, int]) -> str:
-    """How often each verdict was given."""
+    """Number of occurrences of each verdict."""
     return ", ".join(f"{verdict} {count}" for verdict, count in found.items())
 
 
 def tallied(judged: Iterable[JudgedRow]) -> dict[Verdict, int]:
-    """How often each verdict was given to these numbers."""
+    """Number of occurrences of each verdict among these numbers."""
     return tally(row.verdict for row in judged)
 
 
 def columns(rows: Sequence[JudgedRow]) -> tuple[list[str], dict[str, str], list[list[str]]]:
-    """Heads, styles and lines of a table of numbers, without the columns that would be empty."""
+    """Headings, styles and lines of a table of numbers, without empty columns."""
     lines = [_line(row) for row in rows]
     full = [k for k in range(len(_STYLES)) if any(line[k] for line in lines)]
     heads = list(_STYLES)
@@ -52,7 +52,7 @@ def columns(rows: Sequence[JudgedRow]) -> tuple[list[str], dict[str, str], list[
 
 
 def tested(judged: JudgedClaim) -> str:
-    """How a statement of the paper was tested, and what was found."""
+    """The test of a statement of the paper, and its result."""
     claim = judged.claim
     what = f"“{claim.of}”" + (f" divided by “{claim.over}”" if claim.over else "")
     if math.isinf(claim.most):
@@ -85,7 +85,7 @@ def _line(judged: JudgedRow) -> list[str]:
 
 
 def _apart(judged: JudgedRow) -> str:
-    """The difference: in parts of the wanted value, as a factor where it is not judged, plain beside zero."""
+    """The difference: relative to the expected value, a factor if it is not judged, absolute beside zero."""
     wanted, ours = judged.wanted, judged.row.ours
     if wanted is None or not math.isfinite(ours):
         return ""

@@ -1,4 +1,4 @@
-"""Pictures inside a page: scaled to the width at which a page shows them, and packed for it."""
+"""Pictures embedded in a page: scaled to their width on the page, and compressed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 WIDEST = 1400
-"""Pixels: enough for a sharp screen; the file itself is a click away."""
+"""Width in pixels: enough for a high-resolution screen; the full-size file is linked."""
 QUALITY = 90
-"""Of WebP, from 0 to 100: no change that one sees, and a third of the bytes of PNG."""
+"""WebP quality, from 0 to 100: no visible loss, at a third of the size of PNG."""
 
 
 @dataclass(frozen=True)
 class Embedded:
-    """A picture as text for the page."""
+    """A picture as text for embedding."""
 
     address: str
     """data:image/webp;base64,…"""
@@ -25,7 +25,7 @@ class Embedded:
 
 
 def embed(path: Path) -> Embedded:
-    """Read a picture and scale it down if it is wide; what is transparent becomes white, as the page is."""
+    """Read a picture and scale it down if it is wide; transparent areas become white, as the page is."""
     from PIL import Image
 
     with Image.open(path) as opened:

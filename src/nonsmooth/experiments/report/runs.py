@@ -1,9 +1,9 @@
-"""Run many experiments one after the other: what is complete is kept, a failure does not stop the rest.
+"""Run experiments one after the other: complete results are kept, and a failure does not stop the rest.
 
-Every experiment has a folder of its own. When it is through, `done.json` is put beside its summary: the form
+Every experiment has its own folder. When it is complete, `done.json` is written beside its summary: the form
 (quick or full), the version of the package, the time it took and the machine. A later run of the same form
-and version finds it and does not run the experiment again. Long experiments keep what they have done so far
-(`shared.resume`), and go on with it when they are begun again in the same form and version.
+and version finds it and does not run the experiment again. Long experiments store intermediate results
+(`shared.resume`) and resume from them if they are started again in the same form and version.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ERROR_FILE = "error.txt"
 
 
 class State(StrEnum):
-    """What became of an experiment."""
+    """The state of an experiment after a run."""
 
     DONE = "done"
     KEPT = "done before"
@@ -43,43 +43,43 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is known of one experiment after a run."""
+    """Results of one experiment after a run."""
 
     experiment: AnyExperiment
     state: State
     rows: tuple[Comparison, ...] = ()
     files: tuple[str, ...] = ()
-    """Names in the experiment's folder."""
+    """File names in the experiment's folder."""
     seconds: float = math.nan
-    """Wall time of the run that made the files, or that failed."""
+    """Wall time of the run that wrote the files, or that failed."""
     finished: str = ""
-    """Date and time (UTC) at which it was through."""
+    """Date and time (UTC) of completion."""
     machine: str = ""
     """The machine in one line."""
     error: str = ""
-    """One sentence, where it failed."""
+    """One sentence, if it failed."""
     details: str = ""
-    """The traceback, where it failed."""
+    """The traceback, if it failed."""
     failures: tuple[str, ...] = ()
-    """What had to hold and does not, a sentence each; the results are complete all the same."""
+    """Violated requirements, one sentence each; the results are complete nevertheless."""
 
     @property
     def complete(self) -> bool:
-        """True if there are results."""
+        """Whether there are results."""
         return self.state in (State.DONE, State.KEPT)
 
 
 class Watcher(Protocol):
-    """Who wants to know how a run goes on."""
+    """Receives notifications about the progress of a run."""
 
     def begin(self, name: str) -> None:
-        """Tell that an experiment begins."""
+        """Report that an experiment begins."""
 
     def move(self, done: int, total: int, what: str) -> None:
-        """Tell how many pieces of it are done, of how many, and what is done now."""
+        """Report the number of finished pieces, their total, and the current one."""
 
     def end(self, outcome: Outcome) -> None:
-        """Tell what became of it."""
+        """Report its result."""
 
 
 class Reproduction:
@@ -88,7 +88,7 @@ class Reproduction:
     def __init__(
         self, experiments: Sequence[AnyExperiment], folder: Path, *, quick: bool, fresh: bool = False
     ) -> None:
-        """Look at what is there already; `fresh` forgets it."""
+        """Look for existing results; `fresh` discards them."""
         self.folder = prepare_folder(folder)
         self.quick = quick
         self.fresh = fresh
@@ -101,21 +101,21 @@ class Reproduction:
 
     @property
     def left(self) -> list[AnyExperiment]:
-        """The experiments that have no results yet."""
+        """The experiments without results."""
         return [each for each in self.experiments if not self.outcomes[each.name].complete]
 
     @property
     def failed(self) -> list[Outcome]:
-        """The experiments that failed in this run, and those in which something that had to hold does not."""
+        """The experiments that failed in this run or violate a requirement."""
         return [each for each in self.outcomes.values() if each.state is State.FAILED or each.failures]
 
     @property
     def expected_seconds(self) -> list[float]:
-        """Seconds of every experiment that is left: measured before in this folder and form, or expected."""
+        """Time in s of every remaining experiment: measured before in this folder and form, or estimated."""
         return [self.earlier_seconds(each.name) or each.seconds[0 if self.quick else 1] for each in self.left]
 
     def earlier_seconds(self, name: str) -> float | None:
-        """How long an experiment took here before in the same form, whatever the version."""
+        """Earlier time of an experiment here in the same form, in any version."""
         marker = _read_json(self.folder / name / MARKER)
         if marker is None or marker.get("quick") is not self.quick:
             return None
@@ -123,7 +123,7 @@ class Reproduction:
         return float(seconds) if isinstance(seconds, int | float) else None
 
     def run(self, watcher: Watcher) -> None:
-        """Run what is left. Ctrl-C ends it between two states that `outcomes` tells truly."""
+        """Run the remaining experiments. After Ctrl-C `outcomes` is consistent."""
         for experiment in self.left:
             watcher.begin(experiment.name)
             outcome = self._run(experiment, watcher)
@@ -145,7 +145,7 @@ class Reproduction:
             if found is None:
                 raise RuntimeError(f"{experiment.name} ended without a complete summary.json in {folder}")
         except Exception as error:
-            # Whatever goes wrong in one experiment is a line of the report, not the end of the others.
+            # Any failure of one experiment becomes a line of the report, and the others continue.
             details = traceback.format_exc()
             if folder.is_dir():
                 write_text(folder / ERROR_FILE, details)
@@ -164,7 +164,7 @@ class Reproduction:
         )  # fmt: skip
 
     def _begin(self, experiment: AnyExperiment) -> None:
-        """Forget the unfinished work of another form or version, and all of it if the run is fresh."""
+        """Discard unfinished work of another form or version, and all of it if the run is fresh."""
         folder = self.folder / experiment.name
         begun = {"quick": self.quick, "version": self.machine.packages["nonsmooth"]}
         if self.fresh or _read_json(folder / BEGUN) != begun:
@@ -172,7 +172,7 @@ class Reproduction:
         write_json(folder / BEGUN, begun)
 
     def _mark(self, experiment: AnyExperiment, seconds: float) -> None:
-        """Write the marker in one go, so that a run which is killed leaves none or a whole one."""
+        """Write the marker atomically, so that a killed run leaves none or a complete one."""
         folder = self.folder / experiment.name
         content = {
             "experiment": experiment.name,
@@ -225,7 +225,7 @@ def _row(content: Mapping[str, Any]) -> Comparison:
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:
-    """The content of a file; None if it is missing or was cut off."""
+    """The content of a file; None if it is missing or truncated."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

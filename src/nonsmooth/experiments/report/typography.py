@@ -1,4 +1,4 @@
-"""Text and numbers as a printed page has them: minus signs, powers of ten, indices, quotation marks."""
+"""Typography of text and numbers: minus signs, powers of ten, indices, quotation marks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _THIN, _NO_BREAK = "\u202f", "\u00a0"
 
 
 def typeset(text: str) -> Markup:
-    """Plain text as HTML: what is code in it (`1e-6`, `v_x`, `-3`) becomes what one prints."""
+    """Plain text as HTML; code notation (`1e-6`, `v_x`, `-3`) is typeset."""
     text = _QUOTED.sub("‘\\1’", text).replace("'", "’")
     text = str(escape(NEGATIVE.sub("−", text)))
     text = SCIENTIFIC.sub(_power, text)
@@ -23,7 +23,7 @@ def typeset(text: str) -> Markup:
 
 
 def number(value: float | None, digits: int = 6) -> Markup:
-    """A number as HTML; three digits are enough for tiny ones, which are errors. None is an empty cell."""
+    """A number as HTML; tiny ones, which are errors, have three digits. None is an empty cell."""
     if value is None:
         return Markup()
     if not math.isfinite(value):

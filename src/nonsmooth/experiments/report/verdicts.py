@@ -1,15 +1,15 @@
-"""How a number of ours is judged beside the paper's: one rule for all, computed from the comparison.
+"""Verdicts on our numbers beside the paper's: one rule for all, computed from the comparison.
 
-- agrees: apart by no more than 1 %, or by no more than half a unit of the last decimal that the paper prints;
-- checked: the same, where a closed form or an independent computation stands for a number the paper lacks;
-- close: apart from either by no more than 10 %;
-- differs: apart by more;
-- undecided: it was fitted to scattered values, and its 95 % interval reaches from close to differs;
-- in kind only: the paper does not print what its number depends on, so that ours is not judged;
-- no number: neither the paper nor a closed form says what it should be.
+- agrees: they differ by at most 1 %, or by half a unit of the last decimal that the paper prints;
+- checked: the same, with a closed form or an independent computation for a number that the paper lacks;
+- close: they differ by at most 10 %;
+- differs: they differ by more;
+- undecided: fitted to scattered values, with a 95 % interval that extends from close to differs;
+- in kind only: not judged, because the paper does not print all data that the number depends on;
+- no number: neither the paper nor a closed form gives a value.
 
 A fitted number agrees or is close only if its whole 95 % interval is, and differs only if all of it does.
-Where the wanted value is zero there is no relative difference: then up to 1e-6 agrees and up to 1e-3 is
+For an expected value of zero there is no relative difference: then up to 1e-6 agrees and up to 1e-3 is
 close, in the unit of the row.
 """
 
@@ -28,11 +28,11 @@ from nonsmooth.experiments.report.runs import Outcome, State
 AGREES_WITHIN, CLOSE_WITHIN = 0.01, 0.10
 """Relative differences."""
 ZERO_WITHIN, NEAR_ZERO_WITHIN = 1e-6, 1e-3
-"""For wanted values of zero, in the unit of the row."""
+"""For expected values of zero, in the unit of the row."""
 
 
 class Verdict(StrEnum):
-    """What is said of a number, a statement, or a whole figure."""
+    """The verdict on a number, a statement, or a whole figure."""
 
     AGREES = "agrees"
     CHECKED = "checked"
@@ -50,26 +50,26 @@ class Verdict(StrEnum):
 
 
 MEANING: dict[Verdict, str] = {
-    Verdict.AGREES: "the printed numbers agree, and what the paper says in words holds",
+    Verdict.AGREES: "the printed numbers agree, and the statements in the paper's text hold",
     Verdict.CHECKED: "the paper prints no number; ours agree with closed forms or independent computations",
-    Verdict.CLOSE: "the worst number is apart by at most 10 %",
-    Verdict.DIFFERS: "a number is apart by more than 10 %, or what the paper says in words does not hold",
-    Verdict.UNDECIDED: "a number was fitted to values that scatter too much to tell whether it is close",
-    Verdict.IN_KIND: "the paper's numbers depend on what it does not print: side by side, not judged",
-    Verdict.NO_NUMBER: "neither the paper nor a closed form says what the number should be",
-    Verdict.NOT_FOUND: "our run has not given a number or a picture that belongs here",
-    Verdict.DRAWN: "we draw it, and there is no number to judge it by",
-    Verdict.SKETCH: "a drawing that explains and shows no result",
-    Verdict.MISSING: "nothing of ours stands beside it",
-    Verdict.FAILED: "the experiment failed, or something in it that has to hold does not",
+    Verdict.CLOSE: "the largest difference of a number is at most 10 %",
+    Verdict.DIFFERS: "a number differs by more than 10 %, or a statement in the paper's text does not hold",
+    Verdict.UNDECIDED: "a number was fitted to values that scatter too much to decide whether it is close",
+    Verdict.IN_KIND: "the paper's numbers depend on data that it does not print: side by side, not judged",
+    Verdict.NO_NUMBER: "neither the paper nor a closed form gives a value",
+    Verdict.NOT_FOUND: "our run did not produce a number or a picture that belongs here",
+    Verdict.DRAWN: "drawn by us, without a number to judge it by",
+    Verdict.SKETCH: "an explanatory drawing without results",
+    Verdict.MISSING: "not reproduced by any experiment of ours",
+    Verdict.FAILED: "the experiment failed, or one of its requirements is violated",
     Verdict.NOT_RUN: "the experiment was not run",
 }
-"""What each verdict says of a figure or table."""
+"""The meaning of each verdict on a figure or table."""
 
 
 @dataclass(frozen=True)
 class JudgedRow:
-    """A number of ours with what was wanted."""
+    """A number of ours with its expected value."""
 
     row: Comparison
     wanted: float | None
@@ -78,7 +78,7 @@ class JudgedRow:
 
     @property
     def difference(self) -> float:
-        """Relative to the wanted value; NaN where there is none or it is zero."""
+        """Relative to the expected value; NaN if there is none or it is zero."""
         if not self.wanted:
             return math.nan
         return (self.row.ours - self.wanted) / abs(self.wanted)
@@ -95,7 +95,7 @@ class JudgedClaim:
 
 @dataclass(frozen=True)
 class JudgedSource:
-    """All that one experiment has to say about an entry."""
+    """All results of one experiment for an entry."""
 
     source: Source
     outcome: Outcome
@@ -157,7 +157,7 @@ def judge_claim(claim: Claim, rows: Sequence[Comparison]) -> JudgedClaim:
 
 
 def judge_source(source: Source, outcome: Outcome) -> JudgedSource:
-    """Pick and judge what an experiment has for an entry."""
+    """Select and judge the results of an experiment for an entry."""
     rows = tuple(
         judge_row(row, any(_names(each, row.quantity) for each in source.in_kind))
         for row in outcome.rows
@@ -174,7 +174,7 @@ def judge_source(source: Source, outcome: Outcome) -> JudgedSource:
 
 
 def judge_entry(entry: Entry, outcomes: Mapping[str, Outcome]) -> JudgedEntry:
-    """Judge a figure or table: the worst that is said of its numbers and statements."""
+    """Judge a figure or table: the worst verdict on its numbers and statements."""
     sources = tuple(judge_source(source, outcomes[source.experiment]) for source in entry.sources)
     return JudgedEntry(entry, sources, _verdict(entry, sources))
 
@@ -206,13 +206,13 @@ _WORST_FIRST = (
 
 
 def tally(verdicts: Iterable[Verdict]) -> dict[Verdict, int]:
-    """How often each verdict was given, in the order of the rule, without zeros."""
+    """Number of occurrences of each verdict, in the order of the rule, without zeros."""
     given = list(verdicts)
     return {each: given.count(each) for each in Verdict if each in given}
 
 
 def _names(quantity: Quantity | str, name: str) -> bool:
-    """True if a row of this name belongs to a quantity, or is the one that is named."""
+    """Whether a row of this name belongs to a quantity, or is the named one."""
     if isinstance(quantity, Quantity):
         return quantity.finds(name)
     return quantity == name

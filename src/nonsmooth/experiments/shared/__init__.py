@@ -1,1 +1,1 @@
-"""What several experiments use: output folders, notation, work that is kept, runs of spheres."""
+"""Parts shared by several experiments: output folders, notation, stored work, runs of spheres."""

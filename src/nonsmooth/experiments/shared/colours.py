@@ -1,4 +1,4 @@
-"""Colours that stay apart for colour-blind eyes; red is kept for answers."""
+"""Colours that colour-blind readers can distinguish; red is reserved for answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How Moreau's time stepping converges to the motion that an event-driven run gives."""
+"""Convergence of Moreau's time stepping to the motion of an event-driven run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _COLOURS = (ORANGE, BLUE, GREEN, DARK_GREY)
 _MARKERS = ("s", "o", "^", "d")
 _SPREAD = 0.12
-"""How far steps that are averaged lie from the middle one, as a part of it."""
+"""Relative spread of the averaged steps about the middle one."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Curve:
 
     @property
     def order_uncertainty(self) -> float:
-        """Half the width of the slope's 95 % interval, from the scatter about the line; needs three steps.
+        """Half-width of the slope's 95 % interval, from the scatter about the line; needs three steps.
 
-        Errors scatter since an error depends on where in a step an event falls.
+        Errors scatter because they depend on where in a step an event falls.
         """
         from scipy.stats import linregress, t
 
@@ -52,7 +52,7 @@ class Curve:
         return float(t.ppf(0.975, len(self.steps) - 2) * error)
 
     def row(self, name: str, wanted: float, note: str = "") -> Comparison:
-        """The fitted order with its uncertainty beside that of theory."""
+        """The fitted order with its uncertainty beside the theoretical order."""
         if not math.isfinite(self.order_uncertainty):
             return Comparison(name, None, self.order, "", f"{len(self.steps)} steps do not determine it")
         known = f"± {self.order_uncertainty:.2g} (95 %), {len(self.steps)} steps"
@@ -76,7 +76,7 @@ def measure(
 
 @dataclass(frozen=True)
 class Grid:
-    """Steps of time stepping in s, and how many runs with nearly the same step are averaged."""
+    """Steps of time stepping in s, and the number of runs with nearly the same step that are averaged."""
 
     steps: tuple[float, ...]
     runs: int
@@ -93,9 +93,9 @@ def averaged(
     grid: Grid,
     errors: Mapping[str, Callable[[SteppedRun], float]],
 ) -> dict[str, Curve]:
-    """Errors of time stepping, each the mean of some runs with nearly the same step.
+    """Errors of time stepping, each the mean of several runs with nearly the same step.
 
-    Where in a step an event falls decides the error of a single run; the mean shows the order.
+    The error of a single run depends on where in a step an event falls; the mean shows the order.
     """
     parts = np.linspace(1.0 - _SPREAD, 1.0 + _SPREAD, grid.runs).tolist()
     runs = [

@@ -1,4 +1,4 @@
-"""What event-driven experiments show of a run: certificate, energies, and events and modes over time."""
+"""Figures and rows of an event-driven run: certificate, energies, and events and modes over time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def certificate_rows(run: EventRun, prefix: str = "") -> list[Comparison]:
         ),
         exact_row(f"{prefix}overlap", 0.0, found.penetration, "m", "largest over the run"),
         exact_row(
-            f"{prefix}drift at closed contacts", 0.0, found.drift, "m/s", "largest, before it is put right"
+            f"{prefix}drift at closed contacts", 0.0, found.drift, "m/s", "largest, before correction"
         ),
     ]  # fmt: skip
 
@@ -51,14 +51,14 @@ def certificate_rows(run: EventRun, prefix: str = "") -> list[Comparison]:
 def mode_bars(
     ax: Axes, run: EventRun, begin: float | None = None, end: float | None = None, *, unit: float = 1.0
 ) -> None:
-    """Draw one bar for each contact, coloured by what it does, with a mark at each of its events.
+    """Draw one bar for each contact, coloured by its mode, with a mark at each of its events.
 
     Args:
-        ax: where to draw.
+        ax: axes to draw on.
         run: the simulation.
-        begin: first time in s that is shown; the run's start if not given.
-        end: last time in s; the run's end if not given.
-        unit: s by which times are divided for the axis: 1e-3 gives ms.
+        begin: first time in s that is shown; by default the run's start.
+        end: last time in s; by default the run's end.
+        unit: time in s by which the axis is scaled: 1e-3 gives ms.
     """
     first = run.start.t if begin is None else begin
     last = run.final.t if end is None else end
@@ -93,7 +93,7 @@ def mode_bars(
 
 
 def stretch(ax: Axes, heights: Sequence[float]) -> None:
-    """Give the rows of a figure, of which `ax` is one, relative heights."""
+    """Set the relative heights of the rows of the figure that contains `ax`."""
     grid = ax.get_gridspec()
     assert grid is not None
     grid.set_height_ratios(heights)
@@ -113,13 +113,13 @@ def mark(ax: Axes, times: Sequence[float] | Floats, label: str) -> None:
 
 
 def energy_figure(run: EventRun, title: str, count: int = 800) -> Figure:
-    """All energies over time, and below them by how much their sum changes."""
+    """All energies over time, and below them the change of their sum."""
     times = np.linspace(run.start.t, run.final.t, count)
     energy = run.energy(times)
     figure, (top, below) = plots.new_axes((8.0, 6.0), rows=2)
     for name, values, colour in (
         ("kinetic", energy.kinetic, BLUE), ("potential", energy.potential, GREEN),
-        ("dissipated", energy.dissipated, ORANGE), ("work done on it", energy.work, DARK_GREY),
+        ("dissipated", energy.dissipated, ORANGE), ("external work", energy.work, DARK_GREY),
     ):  # fmt: skip
         top.plot(times, values, color=colour, linewidth=1.6, label=name)
     top.set(xlabel="time in s", ylabel="energy in J", title=title)

@@ -1,4 +1,4 @@
-"""What the experiments with falling spheres share: the methods that are compared, and a run's history."""
+"""Shared parts of the experiments with falling spheres: the compared methods, and a run's history."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from nonsmooth.stepping.run_certificate import RunCertificate
 from nonsmooth.stepping.simulate import simulate
 
 PLANES = ("floor", "left", "right", "front", "back")
-"""The container, as `scenes.filling` names its parts."""
+"""The container, with the names of `scenes.filling`."""
 WINDOW = 0.1
-"""Time in s over which forces are averaged before they are judged: single impacts come in one step."""
+"""Time in s over which forces are averaged before they are evaluated: single impacts last one step."""
 SETTLED = 0.05
-"""The force counts as settled from when on its mean stays this close to the weight, as a part of it."""
+"""Relative distance of the mean force from the weight within which the force counts as settled."""
 
 FINAL_FORCE = Quantity("force at the end / weight, {}")
 SETTLED_FROM = Quantity(f"force stays within {SETTLED:.0%} of the weight from, {{}}")
@@ -46,7 +46,7 @@ BALANCE = Quantity("momentum balance, {}")
 
 @dataclass(frozen=True)
 class Method:
-    """A law with the solver that answers it."""
+    """A law with its solver."""
 
     key: str
     """In data files."""
@@ -63,36 +63,36 @@ ANTI_RELAXED = Method(
 )
 EXACT = Method("exact_gauss_seidel", "exact, Gauss-Seidel", "coulomb", GaussSeidel(), GREEN)
 METHODS = (RELAXED, ANTI_RELAXED, EXACT)
-"""The paper's two, and ours beside them."""
+"""The paper's two, and ours for comparison."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """What every step may cost: relative residual asked for, and the iteration limit."""
+    """Effort per step: required relative residual, and iteration limit."""
 
     tolerance: float
     max_iterations: int
 
     def __str__(self) -> str:
         return (
-            f"relative residual {self.tolerance:g} asked for, at most {self.max_iterations} iterations a step"
+            f"relative residual {self.tolerance:g} required, at most {self.max_iterations} iterations a step"
         )
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long runs are, in which steps, and what a step may cost."""
+    """Durations of runs, steps, and effort per step."""
 
     duration: float
     """s"""
     step: float
     """s"""
     effort: Effort
-    """For all methods."""
+    """Effort of all methods."""
     parts: int
-    """Pieces of a run that are reported."""
+    """Number of pieces of a run that are reported."""
     moments: tuple[float, ...] = ()
-    """Times of snapshots as parts of the duration."""
+    """Times of snapshots, relative to the duration."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,9 @@ class History:
     kinetic_energy: Floats
     """J"""
     force_error: Floats
-    """Error of all forces together, as a part of them, as the certificate sees it."""
+    """Relative error of all forces together, from the certificate."""
     seconds: float
-    """CPU time of the run, which says the same on a busy machine as on an idle one."""
+    """CPU time of the run, which does not depend on the load of the machine."""
     certificate: RunCertificate
     pictures: Pixels
     """(k, height, width, 3) at the moments of the plan."""
@@ -147,7 +147,7 @@ class History:
 
     @property
     def settled(self) -> float:
-        """Time in s from which on the averaged force stays within `SETTLED` of the weight; NaN if never."""
+        """Time in s after which the averaged force stays within `SETTLED` of the weight; NaN if never."""
         away = np.abs(self.mean_force / self.weight - 1.0) > SETTLED
         if away[-1]:
             return float("nan")
@@ -156,9 +156,9 @@ class History:
 
     @property
     def balance_error(self) -> float:
-        """How far the forces miss the change of momentum, at most over all times, as a part of weight × time.
+        """Largest mismatch of forces and change of momentum over all times, relative to weight × time.
 
-        Σ h (F − W) must be what the vertical momentum has gained: only rounding is left.
+        Σ h (F − W) must equal the change of the vertical momentum up to rounding.
         """
         gained = np.cumsum(self.step * (self.force - self.weight))
         missed = gained - (self.momentum[1:] - self.momentum[0])
@@ -168,7 +168,7 @@ class History:
     def late_complementarity(self) -> float:
         """Geometric mean of the error of Eq. 8 in J over the second half of the run.
 
-        Steps without any error, where nothing touches, have no logarithm and are left out.
+        Steps without error, where nothing touches, have no logarithm and are omitted.
         """
         error = self.complementarity[len(self.complementarity) // 2 :]
         return float(np.exp(np.log(error[error > 0.0]).mean())) if error.any() else 0.0
@@ -176,14 +176,14 @@ class History:
 
 @contextmanager
 def _misses_are_counted() -> Iterator[None]:
-    """No warning of steps that missed the tolerance: the certificate counts them, and summaries print it."""
+    """Suppress warnings of steps that missed the tolerance: the certificate counts them for the summary."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ToleranceWarning)
         yield
 
 
 def compile_kernels(systems: Sequence[System]) -> None:
-    """Do one step of every method with all bodies rushing together: no run's time then holds compilation."""
+    """Do one step of every method with all bodies approaching, so that no run's time includes compilation."""
     for system in systems:
         moving = ~system.fixed
         place = system.position[moving]
@@ -202,7 +202,7 @@ def compile_kernels(systems: Sequence[System]) -> None:
 
 
 def run_method(system: System, method: Method, plan: Plan, report: Progress) -> History:
-    """Run a system under one method."""
+    """Run a system by one method."""
     planes = np.isin(np.arange(system.count), [system.names[name] for name in PLANES])
     moving = ~system.fixed
     mass = np.where(moving, system.mass, 0.0)
@@ -251,7 +251,7 @@ def run_method(system: System, method: Method, plan: Plan, report: Progress) -> 
 
 
 def kept_run(work: Work, system: System, method: Method, plan: Plan) -> History:
-    """Run a system under one method, or take the run that was kept; either way its pieces are reported."""
+    """Run a system by one method, or load the stored run; its pieces are reported in both cases."""
     bodies = int(np.sum(~system.fixed))
     report = work.each(plan.parts, f"{bodies} bodies, {method.label}")
     found = work.store.kept(
@@ -264,7 +264,7 @@ def kept_run(work: Work, system: System, method: Method, plan: Plan) -> History:
 
 
 def _content(history: History) -> dict[str, Any]:
-    """All that is not known before a run."""
+    """A history whose results are unknown before a run."""
     content = {name: value for name, value in vars(history).items() if name not in _KNOWN}
     return content | {_CERTIFIED + name: value for name, value in asdict(history.certificate).items()}
 
@@ -326,7 +326,7 @@ def _spheres(system: System) -> int:
 
 
 def compare(histories: Sequence[History], effort: Effort, where: str = "") -> Rows:
-    """Rows that every such experiment has: the paper's statements about Figs. 8 and 10 beside our numbers."""
+    """Rows of every such experiment: the paper's statements about Figs. 8 and 10 beside our numbers."""
     by_key = {each.method.key: each for each in histories}
     named = [(f"{each.method.label}{where}", each) for each in histories]
     for name, each in named:
@@ -344,13 +344,13 @@ def compare(histories: Sequence[History], effort: Effort, where: str = "") -> Ro
     for name, each in named:
         yield Comparison(
             JITTER(name), None, _jitter(each), "",
-            "standard deviation over the last tenth, as a part of the weight",
+            "standard deviation over the last tenth, relative to the weight",
         )  # fmt: skip
     for name, each in named:
         yield Comparison(
             LATE_ERROR(name), None, each.late_complementarity, "J",
             "largest |γ_n u_n| of a step, geometric mean over the second half; "
-            f"largest of all {each.complementarity.max():.2g} J",
+            f"maximum {each.complementarity.max():.2g} J",
         )  # fmt: skip
     for key in (ANTI_RELAXED.key, EXACT.key):
         if RELAXED.key in by_key and key in by_key:
@@ -378,7 +378,7 @@ def _cost_rows(name: str, each: History, effort: Effort) -> list[Comparison]:
         Comparison(
             f"steps that missed the tolerance, {name}", None, float(certificate.missed), "",
             f"of {certificate.steps}; largest residual {certificate.worst:.1e}, "
-            f"median error of the forces {np.median(each.force_error):.1e} of them",
+            f"median relative error of the forces {np.median(each.force_error):.1e}"
         ),
         Comparison(
             f"computing time, {name}", None, each.seconds, "s", f"CPU time of {certificate.steps} steps"
@@ -387,7 +387,7 @@ def _cost_rows(name: str, each: History, effort: Effort) -> list[Comparison]:
         Comparison(f"largest penetration, {name}", None, certificate.largest_penetration, "m"),
         exact_row(
             BALANCE(name), 0.0, each.balance_error, "",
-            "forces on the container against the momentum of all bodies, as a part of weight × time",
+            "forces on the container against the momentum of all bodies, relative to weight × time",
         ),
     ]  # fmt: skip
 

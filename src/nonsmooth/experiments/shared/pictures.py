@@ -1,4 +1,4 @@
-"""Pictures of a run at some times, drawn as `nonsmooth render` draws them."""
+"""Pictures of a run at given times, rendered as by `nonsmooth render`."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def run_and_paint(
     size: tuple[int, int] = (640, 640),
     colour: str = "speed",
 ) -> tuple[Run, Pixels]:
-    """Do a run and return it with its pictures (n, height, width, 3), one after each of the times (s).
+    """Return a run with its pictures (n, height, width, 3), one after each of the times (s).
 
     Args:
-        run: called with the recording that the pictures are made of.
-        times: in s; none, no pictures.
+        run: called with the recording from which the pictures are rendered.
+        times: times in s; without any there are no pictures.
         view: azimuth and elevation in degrees, and zoom.
         size: width and height in pixels.
-        colour: what the colours of bodies say: "speed", "force" or "body".
+        colour: quantity shown by the colours of bodies: "speed", "force" or "body".
     """
     from nonsmooth.io import Trajectory
     from nonsmooth.view.drawing.camera import View
@@ -48,7 +48,7 @@ def run_and_paint(
         path = Path(scratch) / "run.h5"
         found = run(Recording(path, times=tuple(times), checkpoint_seconds=None))
         with Trajectory(path) as trajectory:
-            moments = trajectory.times[1:]  # the first frame is the start
+            moments = trajectory.times[1:]  # the first frame is the initial state
             painter = Painter(trajectory, moments, look, View(*view))
             return found, np.array([painter.paint(moment) for moment in moments.tolist()])
 

@@ -1,7 +1,7 @@
 """The style of all figures.
 
-matplotlib is imported when the first figure is made, and never through pyplot: a figure is an object
-with a canvas of its own, so nothing global is touched and no display is needed.
+matplotlib is imported when the first figure is created, and never through pyplot: a figure is an object
+with its own canvas, so that there is no global state and no display is needed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 DPI = 150
 WIDEST = 9.6
-"""Inches: wider figures are made smaller, with their text as it is, so that it can be read on a page."""
+"""Width in inches: wider figures are scaled down at the same text size, for legibility on a page."""
 
 
 def new_figure(size: tuple[float, float]) -> Figure:
-    """Return an empty figure of a size in inches, or of the same shape and WIDEST if that is smaller."""
+    """Return an empty figure of a size in inches, scaled down to the width WIDEST if it is wider."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -48,7 +48,7 @@ def new_axes(
 
 
 def legend_below(figure: Figure, columns: int) -> None:
-    """Put one legend for all axes below them, where it hides nothing; in fewer columns if it is too wide."""
+    """Put one legend for all axes below them, in fewer columns if it is too wide."""
     found = {
         label: handle
         for ax in figure.axes
@@ -64,7 +64,7 @@ def legend_below(figure: Figure, columns: int) -> None:
 
 
 def save_figure(figure: Figure, path: Path) -> Path:
-    """Write a figure as PNG, with few labels on logarithmic axes and numbers as one prints them."""
+    """Write a figure as PNG, with few labels on logarithmic axes and typeset numbers."""
     from matplotlib.text import Text
 
     for ax in figure.axes:

@@ -1,6 +1,6 @@
-"""Work of a long experiment that is kept in its folder, so that an interrupted one goes on where it was.
+"""Stored work of a long experiment in its folder, so that an interrupted one can be resumed.
 
-Every piece of work has a file of its own, whose name holds a hash of all that the result depends on: the
+Every piece of work has its own file, whose name contains a hash of all that the result depends on: the
 version of the package, the scenes with all their constants, problems, solvers and settings.
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 Content = Mapping[str, Any]
-"""Numbers, texts and arrays by name."""
+"""Numbers, strings and arrays by name."""
 
 
 class Store:
@@ -28,12 +28,12 @@ class Store:
         self.folder = folder / "kept"
 
     def kept(self, name: str, identity: tuple[object, ...], compute: Callable[[], Content]) -> dict[str, Any]:
-        """Return compute(): from the folder where it was computed before, else computed and kept there.
+        """Return compute(), or its stored result if it was computed before.
 
         Args:
-            name: of the work, in words.
-            identity: all that the result depends on: scenes, arrays, and what repr() tells in full.
-            compute: does the work; numbers and texts come back as such, anything else as arrays.
+            name: name of the work.
+            identity: all that the result depends on: scenes, arrays, and objects with a complete repr().
+            compute: does the work; numbers and strings are stored as such, anything else as arrays.
         """
         words = "_".join(re.findall(r"[\w.-]+", name))
         path = self.folder / f"{words}-{key_of(*identity)[:16]}.npz"
@@ -44,12 +44,12 @@ class Store:
         return found
 
     def forget(self) -> None:
-        """The experiment is through: a later run computes everything anew."""
+        """Delete the stored work of a complete experiment: a later run computes everything again."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def key_of(*identity: object) -> str:
-    """Hash the version of the package, and scenes, arrays and other things that repr() tells in full."""
+    """Hash the version of the package, scenes, arrays, and other objects with a complete repr()."""
     from nonsmooth import __version__
     from nonsmooth.io.runs.constants import constants, fingerprint
     from nonsmooth.model.system import System
@@ -66,7 +66,7 @@ def key_of(*identity: object) -> str:
 
 
 def _write(path: Path, content: Content) -> None:
-    """Write a file in one go: one that is there is whole."""
+    """Write a file atomically: an existing one is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".part.npz")
     np.savez(unfinished, **content)
@@ -74,10 +74,10 @@ def _write(path: Path, content: Content) -> None:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """The content of a file; None if there is none, or none that is whole."""
+    """The content of a file; None if it is missing or incomplete."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
             arrays = {name: content[name] for name in content.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
-        return None  # a power cut has left no whole file: what it held is computed again
+        return None  # incomplete after a power failure: its content is computed again
     return {name: value if value.ndim else value.item() for name, value in arrays.items()}

@@ -1,8 +1,8 @@
 """The block on two corners: Studer and Glocker §5.8, Fig. 8, and the proximal maps of Figs. 3, 4, 9 and 10.
 
 A planar block (library.named.planar_block) is solved on acceleration level by JORprox and SORprox with
-r_i = ω/G_ii. How many iterations do they need as ω changes, and where do they cease to converge?
-Forces in N, accelerations in m/s². The paper prints neither loads nor forces: ours are worked out by hand.
+r_i = ω/G_ii. The experiment counts iterations as ω varies, and finds the ω beyond which they diverge.
+Forces in N, accelerations in m/s². The paper prints neither loads nor forces: ours are derived by hand.
 
 Order of rows: the paper counts both normals, then both frictions; the package counts corner by corner.
 """
@@ -32,9 +32,9 @@ FRICTION = 0.3
 TOLERANCE = 1e-8
 """Relative residual of the certificate at which an iteration counts as converged."""
 LIMIT, PATIENT_LIMIT = 500, 20_000
-"""Iterations allowed in Fig. 8, and in the search for the end of convergence."""
+"""Iteration limits in Fig. 8, and in the search for the limit of convergence."""
 OMEGA_STEP = 0.005
-"""Step of ω in the search for the end of convergence."""
+"""Step of ω in the search for the limit of convergence."""
 METHODS: dict[str, Callable[[float], Solver]] = {
     "JORprox": lambda omega: JORProx(strategy="diagonal", omega=omega),
     "SORprox": lambda omega: SORProx(strategy="diagonal", omega=omega, order="normals-first"),
@@ -58,7 +58,7 @@ LOCAL_LIMITS = {
 
 - slide: the normals alone, ρ = 1 + 17/37;
 - open: one normal and its friction, ρ = 1 + √(9²/(37·13));
-- stick: all rows; with λ = (a, −a, b, b) there is left [[54/37, −18/37], [−18/13, 2]], whose trace is
+- stick: all rows; λ = (a, −a, b, b) reduces them to [[54/37, −18/37], [−18/13, 2]], whose trace is
   128/37 and whose determinant is 1080/481.
 """
 FORCES = {
@@ -66,12 +66,12 @@ FORCES = {
     "slide": {"λ1": 9.27, "λ2": 11.33, "λ3": -2.781, "λ4": -3.399},
     "open": {"λ1": 24.695, "λ2": 0.0, "λ3": -1.365, "λ4": 0.0},
 }
-"""Forces in N by hand (library.named); of the friction forces that stick together only the sum is unique."""
+"""Forces in N by hand (library.named); of sticking friction forces only the sum is unique."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Iterations of one method in one case for each ω, and whether they were enough."""
+    """Iterations of one method in one case for each ω, and whether it converged."""
 
     case: str
     method: str
@@ -81,7 +81,7 @@ class Sweep:
 
 
 def sweep(case: str, method: str, omegas: Floats) -> Sweep:
-    """Count iterations from λ = 0. Every iteration is judged, so the counts are exact."""
+    """Count iterations from λ = 0. All iterations are checked, so the counts are exact."""
     problem = planar_block(BLOCK_LOADS[case], FRICTION)
     runs = [
         solve(
@@ -99,13 +99,13 @@ def sweep(case: str, method: str, omegas: Floats) -> Sweep:
 
 
 def converges(problem: ContactProblem, solver: Solver) -> bool:
-    """Tell whether a solver reaches the tolerance from λ = 0 within the patient limit."""
+    """Whether a solver reaches the tolerance from λ = 0 within the larger limit."""
     found = solve(problem, solver, tolerance=TOLERANCE, max_iterations=PATIENT_LIMIT, throw=False)
     return found.status is Status.SOLVED
 
 
 def end_of_convergence(case: str, method: str) -> float:
-    """The last ω up to which the method converges from λ = 0, in steps of `OMEGA_STEP` from 0.5."""
+    """The largest ω up to which the method converges from λ = 0, in steps of `OMEGA_STEP` from 0.5."""
     problem = planar_block(BLOCK_LOADS[case], FRICTION)
     omegas = OMEGA_STEP * np.arange(round(0.5 / OMEGA_STEP), round(2.0 / OMEGA_STEP))
     reached = np.nan
@@ -117,7 +117,7 @@ def end_of_convergence(case: str, method: str) -> float:
 
 
 def local_limit(answer: Solution) -> float:
-    """2/ρ(D⁻¹G) on the rows that do not project at the answer: beyond it JORprox is driven away."""
+    """2/ρ(D⁻¹G) on the rows that do not project at the answer: beyond it JORprox diverges locally."""
     matrix = answer.problem.operator.matrix().toarray()
     blocks = answer.impulses.reshape(-1, 2)
     closed = blocks[:, 0] > 0.0
@@ -128,7 +128,7 @@ def local_limit(answer: Solution) -> float:
 
 
 PRINTED = {"G11": (0, 0, 1.8), "G12": (0, 1, -0.8), "G13": (0, 2, -0.4), "G33": (2, 2, 0.6)}
-"""Entries of G by their names: row, column, and the paper's value in 1/kg."""
+"""Entries of G by name: row, column, and the paper's value in 1/kg."""
 LEAST_EIGENVALUE = Quantity("least eigenvalue of G")
 FORCE, ACCELERATION = Quantity("λ{}, {}"), Quantity("γ̇{}, {}")
 LOCAL_LIMIT = Quantity("local limit of ω, {}, {}")
@@ -156,7 +156,7 @@ class StuderBlock(Experiment[Floats, Found]):
     QUICK = np.linspace(0.06, 1.98, 33)
 
     def measure(self, setup: Floats, work: Work) -> Found:
-        """Count iterations over ω, and find where they cease to converge."""
+        """Count iterations over ω, and find the limit of convergence."""
         work.expect(3 * len(CASES))
         sweeps = []
         for case in CASES:
@@ -176,7 +176,7 @@ class StuderBlock(Experiment[Floats, Found]):
         return {"iterations.csv": _iterations_table(found.sweeps), "block.json": _block(found.answers)}
 
     def figures(self, found: Found) -> Figures:
-        """Fig. 8, and what explains it."""
+        """Fig. 8, and explanatory figures."""
         matrix = found.answers["stick"].problem.operator.matrix().toarray()
         matrices = {"strictly diagonally dominant": DOMINANT, "the block of §5.8": matrix}
         return {
@@ -191,7 +191,7 @@ class StuderBlock(Experiment[Floats, Found]):
         }
 
     def compare(self, found: Found) -> Rows:
-        """Set the paper's values, and what was worked out by hand, beside ours."""
+        """Compare with the paper's values and those derived by hand."""
         sweeps, answers, limits, ends = found
         matrix = _in_paper_order(answers["stick"].problem.operator.matrix().toarray())
         for name, (i, j, paper) in PRINTED.items():
@@ -203,7 +203,7 @@ class StuderBlock(Experiment[Floats, Found]):
         least = float(np.linalg.eigvalsh(matrix)[0])
         yield paper_row(LEAST_EIGENVALUE, 0.0, least, "1/kg", "only semidefinite")
         for case, forces in FORCES.items():
-            normals_frictions = answers[case].impulses[_PAPER_ORDER] + 0.0  # a force of −0 reads badly
+            normals_frictions = answers[case].impulses[_PAPER_ORDER] + 0.0  # turns −0 into 0
             named = dict(zip(("λ1", "λ2", "λ3", "λ4"), normals_frictions.tolist(), strict=True))
             named["λ3 + λ4"] = named["λ3"] + named["λ4"]
             for name, value in forces.items():
@@ -216,7 +216,7 @@ class StuderBlock(Experiment[Floats, Found]):
             yield exact_row(LOCAL_LIMIT("JORprox", case), value, limits[case], "")
         for case, by_method in ends.items():
             for method, end in by_method.items():
-                note = f"last ω below 2 that converges from λ = 0, in steps of {OMEGA_STEP:g}"
+                note = f"largest ω below 2 that converges from λ = 0, in steps of {OMEGA_STEP:g}"
                 if method == "JORprox":
                     note += f"; {limits[case] - end:.3f} below the local limit"
                 yield Comparison(MEASURED_END(method, case), None, end, "", note)

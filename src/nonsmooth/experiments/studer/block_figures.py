@@ -136,7 +136,7 @@ def lipschitz(matrices: Mapping[str, Floats]) -> Figure:
         ax.plot(omega, others * omega, "--", color=GREEN, linewidth=1.4, label=sums)
         bound = np.abs(1.0 - omega) + others * omega
         ax.plot(omega, bound, color=RED, linewidth=2.2, label=r"their sum $\tilde L(\omega)$")
-        ax.axhline(1.0, color=DARK_GREY, linewidth=0.9, linestyle=":", label="1: convergence is sure below")
+        ax.axhline(1.0, color=DARK_GREY, linewidth=0.9, linestyle=":", label="1: convergent below")
         least = int(np.argmin(bound))
         ax.plot(omega[least], bound[least], **_MEET)
         ax.set(xlabel=r"relaxation factor $\omega$", title=title, ylim=(0.0, 3.5))
@@ -146,7 +146,7 @@ def lipschitz(matrices: Mapping[str, Floats]) -> Figure:
 
 
 def exact_regularisation() -> Figure:
-    """Fig. 9: Upr and its regularisation y = prox(y* − r x) of Eq. 109, which meet where the solution is."""
+    """Fig. 9: Upr and its regularisation y = prox(y* − r x) of Eq. 109, which intersect at the solution."""
     figure, axes = plots.new_axes((9.6, 4.8), columns=2, share_y=True)
     slope, intercept, reach = 1.5, 1.0, 2.0
     x = np.linspace(-1.0, reach, 601)
@@ -220,7 +220,7 @@ def _law(
     _axes_lines(ax)
     ax.plot(*law, label="set-valued law", **_LAW)
     ax.plot(*regularised, label="exact regularisation, slope −r", **_REGULARISED)
-    ax.plot(*meet, label="the solution, where they meet", **_MEET)
+    ax.plot(*meet, label="solution, at the intersection", **_MEET)
     ax.annotate(f"${name}$", meet, (10, 4), textcoords="offset points", color=RED)
     ax.set_title(f"${inclusion}$:   ${equation}$")
 

@@ -1,7 +1,7 @@
 """The planar block of Studer and Glocker §5.8 moved through all three cases of Fig. 8 by a load history.
 
 A push makes both corners slide and lets them stick again; a moment lifts the right corner about the left
-one, which sticks, and lets it fall back; the impact makes both slide for a moment. Every switching time is
+one, which sticks, and lets it fall back; the impact makes both slide briefly. Every switching time is
 known in closed form (`scenes.blocks.LoadedBlock`). At each of them, and between them, the forces and
 accelerations of the event-driven run are compared with those that the package's solvers find.
 """
@@ -39,7 +39,7 @@ BLOCK = LoadedBlock()
 DURATION = 2.0
 """s"""
 SOLVERS: dict[str, Solver] = {
-    # ω = 1 is beyond JORprox' limit where both corners stick: 0.77, see the experiment studer-block
+    # ω = 1 is beyond the limit of JORprox where both corners stick: 0.77, see the experiment studer-block
     "JORprox": JORProx(strategy="diagonal", omega=0.7),
     "SORprox": SORProx(),
     "Gauss-Seidel": GaussSeidel(),
@@ -47,7 +47,7 @@ SOLVERS: dict[str, Solver] = {
     "Lemke": Lemke(),
 }
 TOLERANCE = 1e-12
-"""Relative residual that the solvers are asked for."""
+"""Relative residual that the solvers must reach."""
 SWITCHES = {
     "both begin to slide": ("slip", 0, BLOCK.slip),
     "both stick again": ("stick", 0, BLOCK.stop),
@@ -55,29 +55,29 @@ SWITCHES = {
     "right corner hits the floor": ("impact", 0, BLOCK.impact),
     "both stick for good": ("stick", 1, BLOCK.rest),
 }
-"""Kind of each event of the right corner, how many of the kind come before it, and its time in s by hand."""
+"""Kind of each event of the right corner, its index among events of the kind, and its time in s by hand."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """Accelerations and forces of one solver at one time, beside those of the run."""
+    """Accelerations and forces of one solver at one time, compared with those of the run."""
 
     time: float
     solver: str
     residual: float
     acceleration_error: float
-    """m/s² or rad/s², largest."""
+    """Largest error in m/s² or rad/s²."""
     force_error: float
-    """N: largest of the normal forces and of the sum of the frictions, which alone is unique in stick."""
+    """Largest error in N of the normal forces and the sum of the frictions (unique in stick, unlike each)."""
 
 
 def run_history() -> EventRun:
-    """Move the block through its load history."""
+    """Simulate the block through its load history."""
     return simulate_events(BLOCK.system(), *BLOCK.start(), duration=DURATION)
 
 
 def found_switches(run: EventRun) -> dict[str, float]:
-    """The time in s of each of `SWITCHES` as the run found it; NaN where it did not happen."""
+    """The time in s of each of `SWITCHES` in the run; NaN if it did not happen."""
     found = {}
     for name, (kind, number, _) in SWITCHES.items():
         times = run.times(kind, "right")
@@ -158,7 +158,7 @@ def time_stepping(grid: convergence.Grid) -> dict[str, convergence.Curve]:
 SWITCHED = Quantity("{}, at")
 SPEED_AFTER = Quantity("speed after the impact")
 DISSIPATED = Quantity("energy dissipated")
-ACCELERATIONS = Quantity("{}: accelerations away from the run's")
+ACCELERATIONS = Quantity("{}: error of accelerations against the run")
 
 
 class Found(NamedTuple):
@@ -182,7 +182,7 @@ class StuderLoad(Experiment[convergence.Grid, Found]):
     QUICK = convergence.QUICK_GRID
 
     def measure(self, setup: convergence.Grid, work: Work) -> Found:
-        """Run the history, ask every solver at the events and between them, and step through time."""
+        """Run the history, apply every solver at the events and between them, and run time stepping."""
         work.expect(3)
         work.begin("event-driven")
         history = run_history()
@@ -231,7 +231,7 @@ class StuderLoad(Experiment[convergence.Grid, Found]):
                 max(c.acceleration_error for c in own), "m/s² or rad/s²", note,
             )  # fmt: skip
             yield exact_row(
-                f"{solver}: forces away from the run's", 0.0, max(c.force_error for c in own), "N",
+                f"{solver}: error of forces against the run", 0.0, max(c.force_error for c in own), "N",
                 "normal forces and the sum of the frictions",
             )  # fmt: skip
         yield from [curve.row(f"order of time stepping, {name}", 1.0) for name, curve in curves.items()]
@@ -259,7 +259,7 @@ def _motion(history: EventRun) -> Figure:
         ax.plot(times, samples.q[:, column], color=BLUE, linewidth=1.2, label="event-driven")
         ax.set(ylabel=name, xlim=(0.0, DURATION))
     middle.set_title("motion along the floor")
-    below.set_title("turning about the left corner")
+    below.set_title("rotation about the left corner")
     for ax in (top, middle, below):
         _mark(ax, history)
     event_runs.mode_bars(bars, history)

@@ -1,1 +1,1 @@
-"""How one step is done: free motion and contacts, second order, position level, impacts."""
+"""The parts of a step: free motion and contacts, second order, position level, impacts."""

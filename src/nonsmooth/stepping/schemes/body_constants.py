@@ -1,4 +1,4 @@
-"""What does not change in a run: masses and their factors, and how far rotation moves a body's surface."""
+"""Constants of a run: masses and their factors, and how far rotation moves a body's surface."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nonsmooth.problem.mass import BodyMass
 from nonsmooth.stepping.kernels import motion as kernels
 
 _ROUND = 1e-14
-"""Relative difference of principal moments below which a body counts as round."""
+"""Relative difference of principal moments below which a body counts as isotropic."""
 
 
 def body_constants(system: System) -> tuple[kernels.Bodies, BodyMass]:
@@ -44,7 +44,7 @@ def body_constants(system: System) -> tuple[kernels.Bodies, BodyMass]:
 
 
 def spin_radius(system: System) -> Floats:
-    """How far a body's surface is from its centre where rotation moves it: zero for centred spheres.
+    """Largest distance of a body's surface from its centre for rotation; zero for centred spheres.
 
     Half-spaces are left out: see `TurningPlanes`.
     """

@@ -2,11 +2,11 @@
 
     M v⁺ = M v + h f(t, q, v) + D γ + G λ ,      q⁺ = q + h T(q) v⁺
 
-with Φ/h as bias of the contacts and g/h + ∂g/∂t as bias of the joints, or, where positions are projected
-after the step, with no more of Φ and g than contacts that may close and limits that may be reached.
+with Φ/h as bias of the contacts and g/h + ∂g/∂t as bias of the joints. Where positions are projected after
+the step, only Φ of contacts that may close and g of limits that may be reached enter the biases.
 
-Where materials have restitution, impacts come first, at unchanged positions (see `impacts`), and v is what
-they leave. The contact problem of the step knows nothing of restitution. In the scheme "ballistic", bodies
+Where materials have restitution, impacts are resolved first, at unchanged positions (see `impacts`), and v
+is the velocity after them. The contact problem itself has no restitution. In the scheme "ballistic", bodies
 that neither contacts nor joints push move by x + h (v + v⁺)/2, which is exact in uniform gravity.
 """
 
@@ -38,7 +38,7 @@ from nonsmooth.stepping.schemes.step_problem import JointPart, JointSystem, Moti
 from nonsmooth.stepping.schemes.step_result import JointOutcome, Outcome
 
 _PUSHED = 1e-6
-"""Change of a velocity by impulses, relative to that by forces, from which on a body does not fly freely."""
+"""Velocity change by impulses, relative to that by forces, above which a body is not in free flight."""
 
 
 class EulerStep:
@@ -76,9 +76,9 @@ class EulerStep:
         joint_start: Floats,
         force: Floats,
     ) -> Outcome:
-        """Step from time t (s) with the forces (n, 6) there, which `motion` is the result of.
+        """Step from time t (s), given the forces (n, 6) there and the resulting `motion`.
 
-        `start` (c, 3, world frame) and `joint_start` (r,) are guesses of the impulses in N·s.
+        `start` (c, 3, world frame) and `joint_start` (r,) are initial guesses of the impulses in N·s.
         """
         bodies, h = self._bodies, self._step
         began = work_seconds()
@@ -102,7 +102,7 @@ class EulerStep:
         velocity, impulses, joint_impulses = self._result(solution, rows.frame, motion)
         joint_work = _joint_work(solution, joint_impulses)
         times = self._times(state, motion, velocity, contacts, impulses, force)
-        # after that, which shortens free motion too: what forces do not do is no work of contacts
+        # after _times, which shortens free motion too: work that forces do not do is no work of contacts
         free_energy = float(motion_kernels.kinetic_energy(bodies, motion.velocity))
         outcome = None
         if joint_rows is not None:
@@ -126,9 +126,9 @@ class EulerStep:
         self, state: State, motion: Motion, velocity: Floats, contacts: Contacts, impulses: Floats,
         force: Floats,
     ) -> Floats:  # fmt: skip
-        """Time (n,) in s that each body moves for: the step, or less for those that meet on their way.
+        """Time (n,) in s that each body moves for: the step, or less for bodies that meet on their way.
 
-        What nothing pushes has the forces for that time alone, and its velocities are changed in place.
+        Bodies without impulses feel the forces for that time only; their velocities are changed in place.
         """
         part = self._following.parts(state, velocity, self._step, contacts, impulses)
         if part is None:
@@ -147,7 +147,7 @@ class EulerStep:
         kernels.follow_parabola(rows, normal, self._held)
 
     def _flying(self, before: Floats, free: Floats, velocity: Floats) -> NDArray[np.bool_]:
-        """Which bodies go along the parabola of free flight: in other schemes none."""
+        """Mask of the bodies on the parabola of free flight: none in other schemes."""
         if not self._ballistic:
             return np.zeros(len(velocity), dtype=bool)
         pushed = np.linalg.norm(velocity[:, :3] - free[:, :3], axis=1)
@@ -166,7 +166,7 @@ class EulerStep:
         return JointPart(rows.rows, bias + rows.rows.carried, h * mechanism.bounds)
 
     def _solve(self, problem: ContactProblem, start: Floats) -> Solution:
-        """Solve the step's problem; joints alone to all digits, unless the user chose a solver."""
+        """Solve the step's problem; joints alone to machine precision, unless the user chose a solver."""
         options = self._options
         joints_alone = problem.contacts == 0 and problem.joint_rows > 0 and self._mechanism.all_bilateral
         if joints_alone and isinstance(options.solver, Auto):
@@ -179,19 +179,19 @@ class EulerStep:
     def _result(self, solution: Solution, frame: Floats, motion: Motion) -> tuple[Floats, Floats, Floats]:
         """Velocities (n, 6), impulses (c, 3) in the world frame and joint impulses after the solve.
 
-        If a solver ran away, bodies fall freely in this step, and its status says so: the run is not lost.
-        Its impulses are zero then, and not NaN: so they acted.
+        If the solver diverged, bodies move freely in this step, and its status reports it: the run continues.
+        The impulses are then zero, as applied, and not NaN.
         """
         impulses = np.zeros((len(frame), 3))
         if solution.velocity is None or not np.isfinite(solution.velocity).all():
             return motion.velocity.copy(), impulses, np.zeros(len(solution.joint_impulses))
         kernels.to_vectors(frame, solution.impulses.reshape(-1, 3), impulses)
-        # a copy, because bodies that stop on their way change it, and the certificate is of what was solved
+        # a copy: bodies that stop on their way change it, and the certificate refers to the solution
         return solution.velocity.reshape(-1, 6).copy(), impulses, solution.joint_impulses
 
 
 def _joint_work(solution: Solution, impulses: Floats) -> float:
-    """Work of the joint impulses in J: λ · (Gᵀv before + Gᵀv after)/2, what drivers and stabilisation add."""
+    """Work of the joint impulses in J: λ · (Gᵀv before + Gᵀv after)/2, from drivers and stabilisation."""
     if not impulses.any():
         return 0.0
     problem = solution.problem

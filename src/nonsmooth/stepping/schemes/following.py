@@ -1,11 +1,11 @@
-"""Bodies stop on their way where they would pass through one another: nothing fast passes a wall.
+"""Continuous collision: bodies stop where they would pass through one another.
 
-The contact problem of a step knows contacts within the margin, and points that turn to first order. For pairs
-that move far in a step, the way that the solved velocities lead along is followed (see
-`collision.kernels.covering`). Where it meets something that the contacts did not hold, the two bodies, and
-all that push each other with them, do the part of the step until then and no more. Their velocities stay,
-and the next step has the contact where it is. Bodies that fly until then get as much of the forces as of the
-way: to them the step was shorter.
+The contact problem of a step has contacts within the margin, and rotations to first order. For pairs that
+move far in a step, the motion with the solved velocities is traced (see `collision.kernels.covering`). Where
+it meets something that the contacts did not hold, the two bodies, and all bodies connected to them by
+impulses, do only the part of the step until then. Their velocities are kept, and the next step has the
+contact in place. Bodies in free flight until then receive the same part of the forces: for them the step
+was shorter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from nonsmooth.stepping.schemes.body_constants import spin_radius
 
 
 class Following:
-    """Finds how much of a step each body may do."""
+    """Finds the part of a step that each body may do."""
 
     def __init__(self, system: System, bodies: Bodies, held: NDArray[np.bool_], detector: Detector) -> None:
         self._bodies, self._detector, self._radius = bodies, detector, spin_radius(system)
@@ -36,10 +36,10 @@ class Following:
     def parts(
         self, state: State, velocity: Floats, step: float, contacts: Contacts, impulses: Floats
     ) -> Floats | None:
-        """Part (n,) of the step that each body does, None if all do the whole.
+        """Part (n,) of the step that each body does, None if all do the whole step.
 
-        `velocity` (n, 6) is that of the way, in the frames that a step is solved in; `impulses` (c, 3) are
-        those of the contacts.
+        `velocity` (n, 6) is the velocity of the motion, in the frames that a step is solved in; `impulses`
+        (c, 3) are those of the contacts.
         """
         motion_kernels.ways(
             self._bodies, state, velocity, self._radius, step, self._displacement, self._rotation, self._turn

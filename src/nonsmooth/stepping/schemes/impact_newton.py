@@ -1,9 +1,9 @@
-"""Impulses of an island of impacts whose Gauss-Seidel sweeps do not converge: proximal points by Newton.
+"""Impulses of an island of impacts whose Gauss-Seidel sweeps do not converge: proximal points and Newton.
 
 The line through two contacts of a body keeps its length, so their matrix W is singular: impulses that squeeze
-the body along that line move nothing. Friction is often held by such a squeeze, which sweeps build up by a
-constant small amount each, until Coulomb's cone ends it after 1e4 or 1e9 of them. Proximal points travel
-there in a few steps, and Newton's method makes the answer exact.
+the body along that line cause no motion. Friction is often held by such a squeeze, which sweeps build up by a
+constant small amount each, until Coulomb's cone limits it after 1e4 or 1e9 sweeps. The proximal point method
+needs a few steps for it, and Newton's method makes the result accurate to rounding.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from nonsmooth.stepping.kernels import expansion as expansion_kernels
 from nonsmooth.stepping.kernels import impacts as kernels
 
 MOST_CONTACTS = 500
-"""Larger islands stay unfinished: their matrix W is dense here."""
+"""Size above which islands stay unfinished: their matrix W is dense here."""
 _ACCURATE = 1e-13
-"""Residual, as a part of the island's speeds, at which Newton's method ends."""
+"""Residual, relative to the island's speeds, at which Newton's method stops."""
 _POINTS = Proximal(radius=1.0)
-"""Points of an impact are near each other: a radius of 1 takes a third fewer steps than the usual 30."""
+"""Points of an impact are close to each other: a radius of 1 takes a third fewer steps than the usual 30."""
 _SWEEPS = 30
-"""Sweeps from zero impulses before Newton's first start."""
+"""Sweeps from zero impulses before the first start of Newton's method."""
 _RESTARTS = (0, 100, 1000)
-"""The same before further starts, where the ones before led nowhere."""
+"""The same before further starts, after the earlier ones failed."""
 
 
 class Found(NamedTuple):
@@ -39,13 +39,13 @@ class Found(NamedTuple):
     impulse: Floats
     """(k, 3) in N·s."""
     compression: Floats
-    """(k, 3), the part of it from the compression of contacts that obey Poisson's law."""
+    """(k, 3), the part from the compression of contacts that obey Poisson's law."""
     work: float
     """½ γ·(u⁻ + u⁺) in J."""
     turned_over: float
-    """Energy in J that the impulses turn over, by which rounding is measured."""
+    """Energy in J that the impulses exchange: the scale of its rounding errors."""
     factor: float
-    """Of the coefficients of restitution."""
+    """Factor of the coefficients of restitution."""
     converged: bool
 
     @property
@@ -74,16 +74,16 @@ def resolve(struck: kernels.Struck, whole: Floats, tilting: float) -> Found:
 
 
 class _Phase(NamedTuple):
-    """Of an impact: 0 ≤ γ_n − given ⟂ u_n + target ≥ 0, with friction up to μ γ_n against the slip."""
+    """Equations of an impact: 0 ≤ γ_n − given ⟂ u_n + target ≥ 0, friction up to μ γ_n against the slip."""
 
     velocity: Floats
-    """(k, 3) in m/s, at its begin."""
+    """(k, 3) in m/s, before the impact."""
     target: Floats
     given: Floats
 
 
 class _HardIsland:
-    """One island, and a kernel's room for sweeps over it."""
+    """One island, with a kernel's work arrays for sweeps over it."""
 
     def __init__(self, struck: kernels.Struck, whole: Floats, tilting: float) -> None:
         k = len(struck.before)
@@ -118,7 +118,7 @@ class _HardIsland:
         return (self._whole @ impulses.ravel()).reshape(-1, 3)
 
     def _solve(self, phase: _Phase) -> tuple[Floats, bool]:
-        """Impulses of a phase, and whether a sweep would leave them as they are."""
+        """Impulses of a phase, and whether a sweep would leave them unchanged."""
         equations = _PhaseEquations(self._problem(phase), phase.given)
         scale = self._size * float(equations.root.min())  # in √J, as the residual
         search, restarts = Island(_POINTS, equations, scale, self._swept(phase, _SWEEPS)), iter(_RESTARTS)
@@ -142,12 +142,12 @@ class _HardIsland:
         )  # fmt: skip
 
     def _swept(self, phase: _Phase, most: int) -> Floats:
-        """Impulses that sweeps make of zero."""
+        """Impulses after sweeps from zero."""
         self._sweep(phase, np.zeros_like(phase.velocity), most)
         return self._trial.impulse.copy()
 
     def _sweep(self, phase: _Phase, impulses: Floats, most: int) -> bool:
-        """Fill the trial with what sweeps make of impulses; returns whether they converged."""
+        """Fill the trial with the result of sweeps over impulses; return whether they converged."""
         trial = self._trial
         trial.target[:], trial.given[:], trial.impulse[:], trial.guess[:] = (
             phase.target, phase.given, impulses, 0.0
@@ -157,7 +157,7 @@ class _HardIsland:
 
 
 class _PhaseEquations(Equations):
-    """The equations of a contact problem in which some normal impulses have a least value `given` > 0."""
+    """The equations of a contact problem in which some normal impulses have a lower bound `given` > 0."""
 
     def __init__(self, problem: ContactProblem, given: Floats) -> None:
         exact = problem.law.exact
@@ -169,7 +169,7 @@ class _PhaseEquations(Equations):
         self._room = np.empty_like(self.F), np.empty_like(self.A), np.empty_like(self.B)
 
     def natural_map(self, x: Floats, u: Floats) -> float:
-        """Size of the natural map in √J; of Alart and Curnier's equations where a least value is given."""
+        """Size of the natural map in √J; of Alart and Curnier's equations with a lower bound."""
         super().natural_map(x, u)
         if self._expanding.any():
             F, A, B = self._room

@@ -2,17 +2,17 @@
 
     Newton:   0 ≤ γ_n ⟂ u_n⁺ + e u_n⁻ ≥ 0 , with Coulomb friction on u_t⁺ ;
     Poisson:  compression as Newton's with e = 0 gives γ_c; expansion 0 ≤ γ_n − e γ_c,n ⟂ u_n⁺ ≥ 0 , with
-              friction up to μ γ_n of its own; the impulse is the sum of both.
+              friction up to its own μ γ_n; the impulse is the sum of both.
 
-Impacts come in passes. In each pass those contacts take part that close *now*: they approach, and their gap
-does not outlast the step. Contacts that share a moving body are one island and are solved together, islands
-by themselves. Then the velocities are looked at again, until nothing approaches. So of all outcomes that
-the law admits for bodies in touch, the one of a chain of separate impacts is taken: a cradle's last ball
-leaves. Contacts that rest, or part, have no say in a pass. Contacts without restitution take part where they
-close together with one that has it, or after an earlier pass set their bodies in motion.
+Impacts are resolved in passes. A pass includes the contacts that close *now*: they approach, and their gap
+closes within the step. Contacts that share a moving body form an island and are solved together; islands are
+solved separately. Passes repeat until nothing approaches. So of all outcomes that the law admits for bodies
+in touch, the one of a chain of separate impacts is chosen: in a cradle the last ball leaves. Contacts that
+rest or separate are not in a pass. Contacts without restitution are included where they close together
+with one that has it, or after an earlier pass has set their bodies in motion.
 
-Joints hold their velocity through an impact (bilateral rows; stops, friction and motors with a bounded force
-exert none in no time).
+Joints keep their velocity through an impact (bilateral rows; stops, friction and motors with a bounded force
+exert no impulse in zero time).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _NO_MATRIX = np.zeros((0, 0))
 
 @dataclass(frozen=True, eq=False)
 class ImpactOutcome:
-    """What the impacts of a step came to; the state has the velocities after them."""
+    """Result of a step's impacts; the state has the velocities after them."""
 
     impulses: Floats
     """(c, 3) of all contacts in N·s, world frame."""
@@ -55,17 +55,17 @@ class ImpactOutcome:
     work: float
     """½ γ·(u⁻ + u⁺) over all impacts in J: never above rounding."""
     driven: float
-    """Work in J that fixed bodies did which move as prescribed."""
+    """Work in J of fixed bodies with prescribed motion."""
     joint_work: float
-    """Work in J that driven joints did."""
+    """Work in J of driven joints."""
     reduced: int
-    """Impacts whose coefficients of restitution were reduced, because they would have created energy."""
+    """Impacts with reduced coefficients of restitution, because they would have created energy."""
     unfinished: int
     """Contacts that still approach after the last pass, and those whose impulses did not converge."""
 
 
 class ImpactStep:
-    """Does the impacts of a step on a system's velocities, in place."""
+    """Resolves the impacts of a step in place, on a system's velocities."""
 
     def __init__(
         self, system: System, bodies: Bodies, mechanism: Mechanism, step: float, options: ChosenOptions
@@ -83,7 +83,7 @@ class ImpactStep:
     def do(
         self, state: State, motion: Motion, contacts: Contacts, joints: RowState | None
     ) -> ImpactOutcome | None:
-        """Do the impacts of a step whose free motion is given; None, and nothing done, if there are none."""
+        """Resolve the impacts of a step whose free motion is given; None, with no change, without impacts."""
         if not (self.possible and np.any(contacts.restitution > 0.0)):
             return None
         bodies, count = self._bodies, len(contacts)
@@ -107,7 +107,7 @@ class ImpactStep:
         )  # fmt: skip
 
     def obey_poisson(self, contacts: Contacts, chosen: Integers) -> Mask:
-        """Tell which of the chosen contacts obey Poisson's law."""
+        """Mask of the chosen contacts that obey Poisson's law."""
         if self._poisson is None:
             return np.zeros(len(chosen), dtype=bool)
         first, second = self._material[contacts.shapes[chosen]].T
@@ -132,7 +132,7 @@ class ImpactStep:
     def resolve(
         self, struck: kernels.Struck, whole: Floats, start: Integers, room: Floats
     ) -> tuple[Floats, Floats, Floats, Mask]:
-        """Impulses (k, 3) of islands; and of each its work in J, the factor of e, whether it converged."""
+        """Impulses (k, 3) of islands; for each, its work in J, the factor of e, and whether it converged."""
         k, islands = len(struck.bodies), len(start) - 1
         trial = kernels.Trial(
             np.empty((k, 3)), np.empty((k, 3)), np.empty(k), np.empty(k), np.empty((k, 3)), np.empty(k), room
@@ -172,14 +172,14 @@ class _Passes:
         self._now, self._scale = np.empty((len(contacts), 3)), np.zeros(len(contacts))
         self._room = np.empty_like(w)
         self.change, self.changed = np.zeros_like(w), np.zeros(len(w), dtype=bool)
-        """Of w by body (n, 6), and which bodies have any."""
+        """Of w by body (n, 6), and the mask of bodies that have any."""
         self.impulses = np.zeros((len(contacts), 3))
         """In the contacts' own frames, N·s."""
         self.count, self.reduced, self.unfinished = 0, 0, 0
         self.work, self.driven, self.joint_work = 0.0, 0.0, 0.0
 
     def run(self) -> bool:
-        """Do passes until nothing approaches; returns whether there was any impact."""
+        """Do passes until nothing approaches; return whether there was any impact."""
         for done in range(_PASSES + 1):
             chosen = self._owner.approach(self._touching, self._w + self.change, self._now, self._scale)
             if len(chosen) == 0:
@@ -202,7 +202,7 @@ class _Passes:
         return bool(self.changed.any())
 
     def _at(self, mask: Mask, chosen: Integers) -> Mask:
-        """A mask of bodies at the two bodies (k, 2) of contacts; False for fixed ones."""
+        """Values of a mask of bodies at the two bodies (k, 2) of contacts; False for fixed ones."""
         pairs = self._touching.bodies[chosen]
         return np.asarray(mask[pairs] & (pairs >= 0))
 
@@ -245,7 +245,7 @@ class _Passes:
             _spread(place[self._links[here]], rows, len(members)), full_matrices=False
         )
         basis = basis[:, sizes > _SINGULAR * sizes.max(initial=0.0)]
-        for _ in range(2):  # the second time against rounding
+        for _ in range(2):  # the second time to remove rounding errors
             response -= basis @ (basis.T @ response)
         whole = np.ascontiguousarray(response.T @ response)
         diagonal = np.arange(len(chosen))
@@ -261,7 +261,7 @@ class _Passes:
         self.joint_work += float(np.sum(added * (before + 0.5 * added))) - (self.work - work) - driven
 
     def _struck(self, chosen: Integers, given: Floats) -> kernels.Struck:
-        """The chosen contacts, whose own blocks of W are given."""
+        """The chosen contacts, with their diagonal blocks of W given."""
         contacts, block, inverse = self._contacts, np.empty_like(given), np.empty_like(given)
         invert_blocks(given, np.zeros(len(chosen), dtype=np.uint8), block, inverse)
         return kernels.Struck(
@@ -271,7 +271,7 @@ class _Passes:
         )  # fmt: skip
 
     def _take(self, chosen: Integers, struck: kernels.Struck, whole: Floats, start: Integers) -> Floats:
-        """Resolve islands, count what came of them, and return their impulses (k, 3)."""
+        """Resolve islands, add up their results, and return their impulses (k, 3)."""
         found, work, factors, converged = self._owner.resolve(struck, whole, start, self._room)
         for j in np.flatnonzero(~converged):
             here = slice(start[j], start[j + 1])

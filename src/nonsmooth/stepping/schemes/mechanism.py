@@ -1,4 +1,4 @@
-"""The joints of a system in a run: their rows at a state, and what a step asks of them.
+"""The joints of a system in a run: their rows at a state, and the constraints they add to a step.
 
 A row's coordinate is g(q, t) = value(q) − offset(t); its velocity is Gᵀv + ∂g/∂t (Negrut and Serban, Eq. 6).
 """
@@ -28,11 +28,11 @@ class RowState:
     gradient: Floats
     """(r, 2, 6) by linear velocity (world frame) and angular velocity (body frame) of A and B."""
     rows: kernels.JointRows
-    """The same for the velocities of a step."""
+    """The same with respect to the velocities of a step."""
 
 
 class Mechanism:
-    """Joint rows of a system during a run; nothing here changes the system but `remember`."""
+    """Joint rows of a system during a run; only `remember` changes the system."""
 
     def __init__(self, system: System, bodies: Bodies) -> None:
         self.system, self._bodies = system, bodies
@@ -41,7 +41,7 @@ class Mechanism:
         self.limit = self.table.role == LIMIT
         self.on_position = ~self.table.on_velocity
         self.held = self.bilateral & self.on_position
-        """Rows whose coordinate must be zero."""
+        """Mask of rows whose coordinate must be zero."""
         self.bounds = np.column_stack([self.table.lower, self.table.upper])
         self.all_bilateral = bool(np.all(self.bilateral))
         self.smooth = bool(np.all(self.bilateral | self.limit))
@@ -49,11 +49,11 @@ class Mechanism:
 
     @property
     def table(self) -> JointTable:
-        """All rows; targets of motors and drivers may change between steps, nothing else does."""
+        """All rows; targets of motors and drivers may change between steps, all else is constant."""
         return self.system.joints.table
 
     def at(self, state: State) -> RowState:
-        """Return all rows at a state whose rotation matrices are up to date."""
+        """Return all rows at a state with up-to-date rotation matrices."""
         r = self.count
         value, angle, gradient = np.empty(r), np.zeros((r, 2)), np.empty((r, 2, 6))
         near = self.system.joints.angles
@@ -73,13 +73,13 @@ class Mechanism:
         return -self.table.offsets(t)[1]
 
     def velocities(self, rows: RowState, velocity: Floats) -> Floats:
-        """Gᵀv for velocities (n, 6) of a step, the fixed bodies' own motion included."""
+        """Gᵀv for velocities (n, 6) of a step, the fixed bodies' prescribed motion included."""
         out = np.empty(self.count)
         kernels.row_velocities(rows.rows.bodies, rows.rows.rows, velocity, out)
         return np.asarray(out + rows.rows.carried)
 
     def error(self, coordinates: Floats) -> float:
-        """Largest |g| over the rows that must be zero, and over limits that are passed, in m or rad."""
+        """Largest |g| over bilateral rows and violated limits, in m or rad."""
         return float(
             max(
                 kernels.largest_entry(coordinates, self.held),
@@ -88,5 +88,5 @@ class Mechanism:
         )
 
     def remember(self, rows: RowState) -> None:
-        """Keep the angles of a state that was reached, so that turns are counted on."""
+        """Store the angles of the reached state, so that turns are counted."""
         self.system.joints.angles[:] = rows.angle

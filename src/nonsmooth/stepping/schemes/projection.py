@@ -1,9 +1,9 @@
-"""Position level: the least motion, in the metric of the masses, that closes joints and ends overlaps.
+"""Position level: the least motion, in the metric of the masses, that closes joints and removes overlaps.
 
     min ½ δᵀM δ   such that   g(q ⊕ δ, t) = 0 ,   Φ(q ⊕ δ) ≥ 0 ,
 
-by Newton's method: each step is a contact problem without friction whose velocity is δ. Velocities stay as
-they are, so that no overlap and no drift turns into speed.
+by Newton's method: each iteration is a frictionless contact problem whose velocity is δ. Velocities are not
+changed, so that no overlap and no drift turns into speed.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from nonsmooth.stepping.schemes.mechanism import Mechanism
 from nonsmooth.stepping.schemes.step_problem import JointPart, JointSystem, Motion, contact_rows, step_problem
 
 CLOSED = 1e-11
-"""What counts as closed, in m and rad, for lengths of about a metre; in proportion for larger ones."""
+"""Tolerance in m and rad, for lengths of about a metre; it scales with larger ones."""
 _ITERATIONS, _IDLE = 10, 2
-"""Most steps of Newton's method, and how many in a row may fail to halve the error: it cannot be closed."""
+"""Most iterations of Newton's method, and most consecutive ones that may fail to halve the error."""
 _TOLERANCE, _SWEEPS = 1e-8, 2000
-"""Relative residual of each step of Newton's method, and its most iterations: the next step corrects it."""
+"""Relative residual of each iteration, and its most inner iterations: the next one corrects it."""
 _FRICTIONLESS = Law.parse("relaxed")
 
 
 @dataclass(frozen=True)
 class Projected:
-    """What a projection came to."""
+    """Result of a projection."""
 
     joint_error: float
-    """Largest |g| that is left, in m or rad."""
+    """Largest remaining |g|, in m or rad."""
     overlap: float
-    """Largest overlap that is left, in m."""
+    """Largest remaining overlap, in m."""
 
 
 class Projection:
-    """Moves bodies onto the position constraints; works in place on the state that it is given."""
+    """Moves bodies onto the position constraints, in place on the given state."""
 
     def __init__(
         self, system: System, bodies: Bodies, mass: BodyMass, mechanism: Mechanism, detector: Detector
@@ -58,7 +58,7 @@ class Projection:
         self._touchable = len(system.shapes) > 1
 
     def close(self, state: State, t: float) -> Projected:
-        """Close joints and end overlaps at time t (s); angles of the joints are brought up to date."""
+        """Close joints and remove overlaps at time t (s), and update the angles of the joints."""
         mechanism = self._mechanism
         closed = CLOSED * max(1.0, float(np.abs(state.position[~self._bodies.fixed]).max(initial=0.0)))
         best, idle = np.inf, 0
@@ -89,8 +89,8 @@ class Projection:
         return self._detector.detect(state.position, state.quaternion)
 
     def _way(self, state: State, contacts: Contacts, joints: JointPart) -> Floats:
-        """One step of Newton's method: displacements (n, 6) in m and rad."""
-        still = state._replace(linear=self._still, angular=self._still)  # fixed bodies stay where they are
+        """One iteration of Newton's method: displacements (n, 6) in m and rad."""
+        still = state._replace(linear=self._still, angular=self._still)  # fixed bodies do not move here
         rows = contact_rows(self._bodies, still, self._rest, contacts, 1.0, np.inf)
         problem = step_problem(self._mass, self._rest, rows, np.zeros(len(contacts)), _FRICTIONLESS, joints)
         if len(contacts) == 0 and np.all(np.isinf(joints.bounds)):

@@ -1,11 +1,11 @@
-"""RATTLE: a step of second order between impacts, with joints on position and on velocity level.
+"""RATTLE: a second-order step between impacts, with joints on position and on velocity level.
 
     v½ = v + M⁻¹(h/2 f(t, q, v) + G(q) λ) ,     q⁺ = free flight from (q, v½) for h ,    g(q⁺, t⁺) = 0
     v⁺ = v½ + M⁻¹(h/2 f(t⁺, q⁺, ·) + G(q⁺) μ) ,     G(q⁺)ᵀv⁺ + ∂g/∂t = 0
 
 It is symmetric, and symplectic where forces do not depend on velocities (Andersen 1983; Breuling et al. 2023
 for the nonsmooth case). Free flight includes the gyroscopic term by the implicit midpoint rule. Forces that
-depend on velocities take v + h v̇ of the first half for v⁺, which keeps the order.
+depend on velocities use v + h v̇ of the first half for v⁺, which keeps the order.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from nonsmooth.stepping.schemes.step_problem import JointPart, JointSystem, Moti
 from nonsmooth.stepping.schemes.step_result import JointOutcome, Outcome
 
 _TOLERANCE = 1e-8
-"""Relative residual of the linear problems; most of them come out with all digits."""
+"""Relative residual of the linear problems; most are solved to machine precision."""
 _ITERATIONS, _SINGULAR, _MOST_DENSE_ROWS = 12, 1e-11, 1000
-"""Of Newton's method at singular positions: steps, singular values that count as zero, rows."""
+"""Of Newton's method at singular positions: iterations, singular values that count as zero, rows."""
 _LAW = Law.parse("relaxed")
 
 
@@ -48,13 +48,13 @@ class _Place:
     quaternion: Floats
 
     def is_at(self, state: State) -> bool:
-        """Tell whether the bodies are where they were."""
+        """Whether the bodies are unchanged."""
         same = np.array_equal(self.position, state.position)
         return same and np.array_equal(self.quaternion, state.quaternion)
 
 
 class RattleStep:
-    """Does smooth steps of one length on a system's state, in place, where nothing touches."""
+    """Does smooth steps of one length in place, on a system's state, without contacts."""
 
     def __init__(
         self,
@@ -72,10 +72,10 @@ class RattleStep:
         self._place: _Place | None = None
 
     def attempt(self, state: State, t: float, force: Floats, contacts: Contacts) -> Outcome | None:
-        """Step from time t (s) with the forces (n, 6) there; None, and nothing done, if it is not smooth.
+        """Step from time t (s) with the forces (n, 6) there; None, with no change, if it is not smooth.
 
-        It is not where a contact or a limit is closed at the beginning or passed at the end, and where the
-        joints cannot be closed at the end.
+        It is not smooth where a contact or a limit is closed at the beginning or violated at the end, or
+        if joints cannot be closed at the end.
         """
         if not self._mechanism.smooth or np.any(contacts.gap <= 0.0):
             return None
@@ -104,9 +104,9 @@ class RattleStep:
         return self._finish(state, t + h, end, impulses)
 
     def _fly(self, state: State, t: float, half: Floats) -> tuple[Floats, Floats, Floats] | None:
-        """Free flight to where the joints are closed; returns the velocities at its end and its beginning, λ.
+        """Free flight to closed joints; returns the velocities at its end and its beginning, and λ.
 
-        The impulses λ are found by Newton's method with the matrix of the beginning, which is enough but for
+        The impulses λ are found by Newton's method with the matrix of the beginning, which suffices except at
         singular positions.
         """
         bodies, mechanism, h = self._bodies, self._mechanism, self._step
@@ -117,7 +117,7 @@ class RattleStep:
             return end, half, np.zeros(0)
         place, chosen = self._place_at(state), self._chosen
         joints, rows = place.system.joints, place.rows.rows
-        if joints is None:  # a factor of all joints would be too large
+        if joints is None:  # the factor of all joints would be too large
             return None
         number = joints.place.ravel()[place.system.problem.layout.slot]
         closed = CLOSED * max(1.0, float(np.abs(place.position[~bodies.fixed]).max(initial=0.0)))
@@ -152,9 +152,9 @@ class RattleStep:
     def _fly_through(
         self, state: State, flight: flight_kernels.Flight, half: Floats, closed: float
     ) -> tuple[Floats, Floats, Floats] | None:
-        """The same near a singular position, with Newton's own matrix G(q⁺)ᵀM⁻¹G(q) and least squares.
+        """The same near a singular position, with the exact matrix G(q⁺)ᵀM⁻¹G(q) and least squares.
 
-        There λ changes its sign from one step to the next, and with it the matrix what it says.
+        There λ changes its sign from one step to the next, and the matrix changes with it.
         """
         if len(flight.chosen) > _MOST_DENSE_ROWS:
             return None
@@ -183,7 +183,7 @@ class RattleStep:
         return None
 
     def _place_at(self, state: State) -> _Place:
-        """Joint rows where the step begins: those of the end of the last step, if nobody moved the bodies."""
+        """Joint rows at the beginning of the step: those of the end of the last step if nothing has moved."""
         known = self._place
         if known is not None and known.is_at(state):
             return known
@@ -199,7 +199,7 @@ class RattleStep:
         return _Place(rows, JointSystem(problem), position, quaternion)
 
     def _finish(self, state: State, t: float, end: Floats, first: Floats) -> Outcome | None:
-        """Bring the velocities onto the joints at time t (s) at the end of the step; `first` is λ (b,)."""
+        """Project the velocities onto the joints at time t (s) at the end of the step; `first` is λ (b,)."""
         mechanism, bodies = self._mechanism, self._bodies
         momentum = np.empty_like(end)
         kernels.momentum_of(bodies, end, momentum)
@@ -218,7 +218,7 @@ class RattleStep:
         outcome = None
         if mechanism.count:
             impulses = np.zeros(mechanism.count)
-            impulses[self._bilateral] = first + solution.joint_impulses  # λ + μ: all that acted in the step
+            impulses[self._bilateral] = first + solution.joint_impulses  # λ + μ: all impulses of the step
             rows = mechanism.at(state) if place is None else place.rows
             position, quaternion = state.position.copy(), state.quaternion.copy()
             outcome = JointOutcome(rows, impulses, self._step, self._bilateral, position, quaternion)
@@ -230,7 +230,7 @@ class RattleStep:
         )
 
     def _apart(self, state: State, t: float, contacts: Contacts) -> bool:
-        """Tell whether no contact overlaps and no limit is passed at the end of the step."""
+        """Whether no contact overlaps and no limit is violated at the end of the step."""
         mechanism = self._mechanism
         if mechanism.limit.any():
             reached = mechanism.coordinates(mechanism.at(state), t + self._step)

@@ -30,7 +30,7 @@ from nonsmooth.stepping.kernels.turning import turn_vertices
 _DIRECT = GaussSeidel(acceleration="none", order="natural")
 _SWEEPS = 2
 _UNMOVED = np.zeros((0, 2, 3))
-"""Shifts of vertices where there are no hulls."""
+"""Shifts of vertices in the absence of hulls."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +69,9 @@ def contact_rows(
 ) -> kernels.Rows:
     """Return rows, biases and frames of the contacts.
 
-    Gaps become biases of the velocity that closes them within the step (s), where they are negative no more
-    than the push-out speed (m/s). An infinite step leaves the motion of fixed bodies alone. `cornered` (s,)
-    tells which shapes are hulls of moving bodies, see `kernels.turning`.
+    Gaps become biases, the velocities that close them within the step (s); negative gaps are limited to
+    the push-out speed (m/s). An infinite step ignores the motion of fixed bodies. `cornered` (s,)
+    marks the shapes that are hulls of moving bodies, see `kernels.turning`.
     """
     rows = _room(len(contacts))
     gap, shift = contacts.gap, _UNMOVED
@@ -87,7 +87,7 @@ def contact_rows(
 
 
 def no_contacts() -> kernels.Rows:
-    """Return the rows of no contacts."""
+    """Return empty contact rows."""
     return _room(0)
 
 
@@ -135,7 +135,7 @@ def step_problem(
 
 
 class JointSystem:
-    """A problem of bilateral rows alone: one linear system, whose factor stays at hand."""
+    """A problem of bilateral rows only: one linear system, whose factor is kept."""
 
     def __init__(self, problem: ContactProblem) -> None:
         self.problem = problem
@@ -143,23 +143,23 @@ class JointSystem:
 
     @property
     def joints(self) -> JointBlock | None:
-        """The factor; None where that would be too large."""
+        """The factor; None if it would be too large."""
         block: JointBlock | None = self._run.equations.joints
         return block
 
     def approximate(self) -> Floats:
-        """Velocities (n, 6) after one solution with the factor, which may be a little off."""
+        """Velocities (n, 6) after one approximate solution with the factor."""
         self._run.advance(_SWEEPS, 0.0)
         flat = self.problem.layout.unpad(self._run.impulses)
         velocity = self.problem.velocity(np.zeros(0), flat)
         return np.asarray(velocity.reshape(-1, 6))
 
     def solve(self, tolerance: float) -> Solution:
-        """Solve to all digits that the system has.
+        """Solve to the accuracy that the system's conditioning allows.
 
-        One sweep of Gauss-Seidel solves it and the next one refines: errors of joints would add up over the
-        steps. Redundant or nearly singular joints may leave fewer digits: where even the tolerance is missed,
-        the default solver has a try.
+        One sweep of Gauss-Seidel solves it and the next one refines: errors of joints would accumulate over
+        the steps. Redundant or nearly singular joints may be less accurate: if even the tolerance is missed,
+        the default solver is tried.
         """
         began = work_seconds()
         sweeps = self._run.advance(_SWEEPS, 0.0)

@@ -1,4 +1,4 @@
-"""What one step came to, whichever way it was done."""
+"""Result of one step, for any scheme."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class JointOutcome:
     impulses: Floats
     """λ (r,) in N·s or N·m·s."""
     duration: float
-    """Time in s in which they acted: impulses divided by it are forces."""
+    """Time in s over which they acted: impulses divided by it are forces."""
     acting: NDArray[np.bool_]
-    """Rows that took part in the step's problem (r,): all, or in a smooth step the bilateral ones."""
+    """Rows that were part of the step's problem (r,): all, or in a smooth step the bilateral ones."""
     position: Floats
     quaternion: Floats
 
@@ -45,15 +45,15 @@ class Outcome:
     joint_work: float = 0.0
     """Energy in J that the impulses of the joints put in: drivers, motors, stabilisation."""
     closed: bool = False
-    """True if joints and contacts are in order on position level."""
+    """True if joints and contacts need no correction on position level."""
     assembling: float = 0.0
-    """Wall time in s that putting the problem together took."""
+    """Wall time of assembling the problem in s."""
     impacts: ImpactOutcome | None = None
-    """What impacts came to before the step's contact problem; None where there were none."""
+    """Impacts before the step's contact problem; None if there were none."""
     flight_work: float = 0.0
-    """Energy in J that the way in which bodies are moved adds beside the work of the forces."""
+    """Energy in J that the position update adds to the work of the forces."""
 
     @property
     def all_impulses(self) -> Floats:
-        """(c, 3) in N·s, world frame: of impacts and of the rest of the step."""
+        """(c, 3) in N·s, world frame: of impacts plus the rest of the step."""
         return self.impulses if self.impacts is None else self.impulses + self.impacts.impulses

@@ -1,9 +1,9 @@
-"""Half-spaces that turn: how far their surfaces come towards other bodies in a step.
+"""Rotating half-spaces: how far their surfaces come towards other bodies in a step.
 
 A half-space is a rigid surface that moves with its body: the point x of its plane has the velocity
 v + ω × (x − p), with the position p and the velocities v and ω of the body. Towards the outside it is
-n·v + (n × ω)·(x − p): a turntable (ω along n) comes no nearer, and a plane that tilts sweeps the faster the
-farther from p. It has no bounding radius that could tell how far; the other bodies' places do.
+n·v + (n × ω)·(x − p): a turntable (ω along n) does not approach, and a plane that tilts sweeps faster the
+farther x is from p. It has no bounding radius; the distance follows from the other bodies' positions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nonsmooth.stepping.kernels.motion import State
 
 
 class TurningPlanes:
-    """The half-spaces of a system, any of which may turn."""
+    """The half-spaces of a system, any of which may rotate."""
 
     def __init__(self, system: System) -> None:
         table = system.shapes
@@ -31,7 +31,7 @@ class TurningPlanes:
         self._radius = system.bounding_radius[self._others]
 
     def add(self, state: State, step: float, displacement: Floats, turn: Floats) -> None:
-        """Raise `turn` (n,), how far each body's surface may come by turning in m, where planes sweep.
+        """Raise `turn` (n,), how far each body's surface may come by rotation in m, where planes sweep.
 
         `displacement` (n, 3) in m is how far bodies move in the step (s).
         """

@@ -1,4 +1,4 @@
-"""The five papers: every figure and table of theirs, and what of ours stands beside it."""
+"""The five papers: every figure and table, with the corresponding results of ours."""
 
 from __future__ import annotations
 

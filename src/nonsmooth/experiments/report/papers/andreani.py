@@ -6,8 +6,8 @@ from nonsmooth.experiments.andreani import grasps, mcplib, pyramid
 from nonsmooth.experiments.report.entries import Claim, Entry, Paper, Source
 
 _OTHER_STARTS = (
-    "Starting points and random data are not printed, the method is our own make of BOX-QUACAN, and times "
-    "are those of their machine."
+    "Starting points and random data are not printed, the method is our implementation of BOX-QUACAN, and "
+    "times are those of their machine."
 )
 _OTHER_GRASPS = (
     "Masses, friction and random data of the grasps are not printed, and times are those of their machine."
@@ -62,7 +62,7 @@ ANDREANI = Paper(
                     why_in_kind="Their method on their machine, 8.8 hours for the largest problem.",
                 ),
             ),
-            remark="Our own make of their method does not solve the largest problems within its limit; "
+            remark="Our implementation of their method does not solve the largest problems within its limit; "
             "semismooth Newton does.",
         ),
         Entry(
@@ -143,7 +143,7 @@ ANDREANI = Paper(
         Entry(
             "§4.2, cone versus pyramid",
             "How often friction opposes the acceleration, how often a force of the pyramid is outside the "
-            "cone, and how often both foresee the same transition.",
+            "cone, and how often both predict the same transition.",
             (
                 Source(
                     "andreani-grasps",

@@ -33,7 +33,7 @@ def _motion(
     claims: tuple[Claim, ...] = (),
     remark: str = "",
 ) -> Entry:
-    """A figure of a motion, whose caption does not name what is drawn; ours has all in one picture."""
+    """A figure of a motion, whose caption does not name the quantities; ours has all in one picture."""
     return Entry(label, theirs, (Source("mazhar-dynamics", (picture,), rows, claims=claims),), remark=remark)
 
 
@@ -47,7 +47,7 @@ def _lifts_off(case: str, says: str) -> Claim:
     return Claim(says, dynamics.HIGHEST(case=case, models="relaxed"), least=1e-4)
 
 
-_PATH = "PATH is not run here: our EOM model is solved by our own method and does not part from the others."
+_PATH = "PATH is not run here: our EOM model is solved by our own method and agrees with the others."
 
 MAZHAR = Paper(
     name="mazhar",
@@ -66,7 +66,7 @@ MAZHAR = Paper(
                     rows=(static.CONTACTS, static.CONDITION, static.KINETIC_ENERGY),
                     in_kind=(static.CONTACTS, static.CONDITION, static.KINETIC_ENERGY),
                     why_in_kind=_OTHER_SCENE
-                    + " The matrix is singular, so that its condition number is rounding.",
+                    + " The matrix is singular, so that its condition number is a rounding error.",
                     claims=(
                         Claim(
                             "The poorly settled heap moves more.",
@@ -133,7 +133,7 @@ MAZHAR = Paper(
         ),
         Entry(
             "Fig. 6",
-            "Primal objective of the data that go into the solver, beside that of the converged answer.",
+            "Primal objective of the solver's input, beside that of the converged answer.",
             (
                 Source(
                     "mazhar-scaling",
@@ -152,21 +152,21 @@ MAZHAR = Paper(
         _scene("Fig. 7", "a ball of radius 1 m that slides and then rolls on a plane", "Figs. 8 to 11"),
         _motion(
             "Fig. 8",
-            "The ball's motion under six models, the first of three figures: all lie on each other.",
+            "The ball's motion under six models, the first of three figures: all curves coincide.",
             "ball.png",
             (dynamics.ROLLS_FROM, dynamics.POSITION_ERROR(case=_BALL), dynamics.APART(case=_BALL)),
             (_alike(_BALL),),
         ),
         _motion(
             "Fig. 9",
-            "The ball's motion under six models, the second of three: all lie on each other.",
+            "The ball's motion under six models, the second of three: all curves coincide.",
             "ball.png",
             (dynamics.ORDER.of(case=_BALL),),
             (_alike(_BALL),),
         ),
         _motion(
             "Fig. 10",
-            "The ball's motion under six models, the third of three: all lie on each other.",
+            "The ball's motion under six models, the third of three: all curves coincide.",
             "ball.png",
             (dynamics.ROLLS_FROM,),
             (_alike(_BALL),),
@@ -181,7 +181,7 @@ MAZHAR = Paper(
         _scene("Fig. 12", "a cube of 1 m that slides on a plane, on four contact points", "Figs. 13 and 14"),
         _motion(
             "Fig. 13",
-            "Motion of the box on the plane under six models; PATH's relaxed EOM parts from the others.",
+            "Motion of the box on the plane under six models; PATH's relaxed EOM deviates from the others.",
             "box.png",
             (dynamics.STOP_DISTANCE.of(case=_BOX), dynamics.APART(case=_BOX)),
             (_alike(_BOX),),
@@ -204,13 +204,13 @@ MAZHAR = Paper(
                 rows,
                 (
                     Claim(
-                        "All solvers come to slightly different answers.",
+                        "All solvers give slightly different answers.",
                         dynamics.APART(case=_FROM_REST),
                         least=1e-6,
                     ),
                 ),
-                "Ours do not differ where the model is the same, so that the report's own guess, small "
-                "errors that compound, is not a property of the models.",
+                "Ours do not differ where the model is the same, so that the report's explanation, small "
+                "errors that accumulate, is not a property of the models.",
             )
             for label, which, rows in (
                 (
@@ -224,7 +224,7 @@ MAZHAR = Paper(
         _scene("Fig. 18", "a box that slides on an incline of 25° until it rests", "Figs. 19 and 20"),
         _motion(
             "Fig. 19",
-            "Motion of the box that comes to rest under six models; PATH's relaxed EOM parts from the "
+            "Motion of the box that comes to rest under six models; PATH's relaxed EOM deviates from the "
             "others.",
             "incline_to_rest.png",
             (dynamics.STOP_DISTANCE.of(case=_TO_REST), dynamics.APART(case=_TO_REST)),
@@ -248,7 +248,7 @@ MAZHAR = Paper(
                     (rolling_transition.TRANSITION, rolling_transition.ROLLING_SPEED),
                 ),
             ),
-            remark="From event to event, so that the time is found and not sampled.",
+            remark="Event-driven, so that the time is located and not sampled.",
         ),
     ),
 )

@@ -10,7 +10,7 @@ _PLANE = "impulses (normal, tangential) of the sliding ball's first step"
 
 
 def _view(label: str, theirs: str, picture: str, number: int, law: str) -> Entry:
-    """One of the four views of the same question."""
+    """One of the four views of the same problem."""
     rows = (ball.IMPULSE.of(law=law), ball.FOUND_TWICE(number))
     return Entry(label, theirs, (Source("melanz-ball", (picture,), rows),))
 
@@ -69,7 +69,7 @@ MELANZ = Paper(
         Entry(
             "Fig. 2",
             "Velocities of the ball over one second, beside the closed form: with the relaxed problem on the "
-            "left they are wrong, with anti-relaxation on the right they lie on it.",
+            "left they are wrong, with anti-relaxation on the right they coincide with it.",
             (
                 Source(
                     "melanz-ball",

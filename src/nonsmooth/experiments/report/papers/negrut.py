@@ -20,7 +20,7 @@ NEGRUT = Paper(
         ),
         Entry(
             "Eqs. 9 and 13 to 15",
-            "Joints and contacts with friction in one problem, which the report derives and does not run.",
+            "Joints and contacts with friction in one problem, derived in the report without results.",
             (
                 Source(
                     "stirrer",
@@ -28,14 +28,14 @@ NEGRUT = Paper(
                     (stirrer.UNEXPLAINED, JOINT_ERROR, stirrer.MISSED),
                 ),
             ),
-            remark="A driven four-bar stirs a bed of spheres; the balance of work and heat checks it.",
+            remark="A driven four-bar stirs a bed of spheres; the balance of work and heat verifies it.",
         ),
         Entry(
             "Eq. 9c",
-            "Joints on velocity level with a term that pulls positions back, without contacts.",
+            "Joints on velocity level with a term that corrects positions, without contacts.",
             (Source("slider-crank", ("motion.png", "convergence.png"), (slider_crank.TORQUE, JOINT_ERROR)),),
-            remark="The scheme “stabilised” is this one; “projected” and “rattle” are ours beside it. "
-            "Mechanisms with references of their own follow below.",
+            remark="This is the scheme “stabilised”; “projected” and “rattle” are our additions. "
+            "Mechanisms with independent references follow below.",
         ),
     ),
 )

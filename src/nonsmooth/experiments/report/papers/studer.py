@@ -45,7 +45,7 @@ STUDER = Paper(
             "An upper bound of the iteration's Lipschitz constant over ω, for a matrix that is diagonally "
             "dominant and for one that is not.",
             "fig05_lipschitz.png",
-            "The paper does not print its matrices: ours are one that is dominant, and that of the block.",
+            "The paper does not print its matrices: ours are a dominant one and that of the block.",
         ),
         Entry(
             "Fig. 6",
@@ -85,7 +85,7 @@ STUDER = Paper(
                     ),
                 ),
             ),
-            remark="The paper prints neither loads nor numbers of iterations; ours are worked out by hand.",
+            remark="The paper prints neither loads nor numbers of iterations; ours are derived by hand.",
         ),
         _drawn(
             "Fig. 9",
