@@ -1,4 +1,4 @@
-"""What the benchmarks share: timing and the machine's copy bandwidth."""
+"""Common functions of the benchmarks: timing and the machine's copy bandwidth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def best_time(work: Callable[[], object], repeats: int = 7, at_least: float = 0.05) -> float:
-    """Shortest time of one call in s: each repeat calls long enough to be measured."""
+    """Shortest time of one call in s; each repeat makes enough calls to be measurable."""
     work()
     start = time.perf_counter()
     work()
@@ -33,7 +33,7 @@ def copy_bandwidth(working_set: int) -> float:
 
 
 def machine() -> str:
-    """One line about what was measured on."""
+    """One line that describes the machine and the software versions."""
     return (
         f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"Numba {numba.__version__}, one thread"

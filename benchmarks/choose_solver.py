@@ -1,13 +1,13 @@
-"""Which solver is best where: the measurement behind `Auto` and docs/choosing-a-solver.md.
+"""Compare all solvers on families of problems: the basis of `Auto` and docs/choosing-a-solver.md.
 
     python benchmarks/choose_solver.py [--quick] [--files DIR] [--plot FILE.png]
 
 Families of problems (random hyperstatic ones with mass ratios up to 1e6 and friction up to 2; sphere
 packings; stacks of cubes) by size and law, each at two tolerances, and with --files the problems of a folder
-(FCLib's, Siconos' or our own), one by one. For every solver: how many were solved, and its time relative to
-the fastest solver that solved the whole family (1.0 is the fastest; a solver that left problems unsolved
-shows how many instead). Times are CPU times in one process, warm kernels, best of two where under 0.1 s.
---plot draws which method was fastest on each problem under the exact law, over its size and condition.
+(FCLib's, Siconos' or our own), one by one. For every solver: its time relative to the fastest solver that
+solved the whole family (1.0 is the fastest), or the number of solved problems if some were not solved. Times
+are CPU times in one process with warm kernels, best of two if under 0.1 s. --plot draws the fastest method on
+each problem under the exact law, over its size and condition.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ METHODS: dict[str, Callable[[str], bool]] = {
     "newton": lambda name: name.startswith("newton"),
     **{name: name.__eq__ for name in ("proximal", "admm", "apgd", "sor-prox", "fixed-point")},
 }
-"""What the columns are called in the plot."""
+"""Names of the columns in the plot."""
 TIME_LIMIT = 5.0
 LARGEST_LOOK = 1500
-"""Rows of W up to which its singular values are computed."""
+"""Largest number of rows of W for which its singular values are computed."""
 
 
 def families(quick: bool) -> dict[str, list[ContactProblem]]:
@@ -106,7 +106,7 @@ def stacks(counts: Iterable[int]) -> dict[str, list[ContactProblem]]:
 
 
 def files(folder: Path) -> dict[str, list[ContactProblem]]:
-    """Every spatial problem of a folder, a family of its own."""
+    """Every spatial problem of a folder, each as a separate family."""
     out = {}
     for path in sorted(folder.iterdir()):
         try:
@@ -120,7 +120,7 @@ def files(folder: Path) -> dict[str, list[ContactProblem]]:
 
 @dataclass(frozen=True)
 class Point:
-    """One problem under the exact law: its size, what W is like, and the fastest method."""
+    """One problem under the exact law: its size, condition and rank of W, and the fastest method."""
 
     contacts: int
     condition: float
@@ -130,7 +130,7 @@ class Point:
 
 
 def point_of(problem: ContactProblem, tolerance: float, times: dict[str, float]) -> Point | None:
-    """Look at W, weighted to entries of about one; None where that takes too long."""
+    """Analyse W, scaled to entries of about one; None if that takes too long."""
     if problem.layout.rows > LARGEST_LOOK or not times:
         return None
     root = np.sqrt(problem.layout.unpad(problem.cones.weight))
@@ -175,7 +175,7 @@ def draw(points: list[Point], path: Path) -> None:
 
 
 def measure(problems: list[ContactProblem], solver: Solver, tolerance: float) -> tuple[int, float] | None:
-    """How many were solved, and the geometric mean of the times in s; None where the law is not taken."""
+    """Number of solved problems and geometric mean of the times in s; None if the law is not supported."""
     solved, times = 0, []
     for problem in problems:
         best = np.inf
@@ -197,7 +197,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer and smaller problems, under a minute")
     parser.add_argument("--files", type=Path, metavar="DIR", help="also the problems of this folder")
-    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="draw which method was fastest where")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE.png", help="draw the fastest method over size and condition"
+    )
     chosen = parser.parse_args()
     print(machine())
     everything = families(chosen.quick) | stacks((5, 20) if chosen.quick else (5, 20, 60))

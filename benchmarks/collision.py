@@ -1,4 +1,4 @@
-"""Finding contacts: what it costs, whether it is right, and its speed beside coal and MuJoCo.
+"""Collision detection: cost, correctness, and speed compared with coal and MuJoCo.
 
     python benchmarks/collision.py [cost]
     python benchmarks/collision.py right [--poses 300] [--engines ours coal MuJoCo PyBullet] [--pair box hull]
@@ -6,16 +6,15 @@
     python benchmarks/collision.py pairs [--pairs 200] [--seconds 5]
     python benchmarks/collision.py check
 
-`right` counts the wrong answers at poses of 45 pairs of shapes that almost touch, judged by brute force: see
-_narrow/poses.py and _narrow/judge.py. `pairs` measures µs per touching pair: see _narrow/speed.py. Engines
-that are not installed are left out: pip install coal mujoco pybullet. `check` measures what the check of the
-contacts adds to a step: see _narrow/check_cost.py.
+`right` counts the wrong answers at poses of 45 pairs of shapes that almost touch, compared with brute force:
+see _narrow/poses.py and _narrow/judge.py. `pairs` measures µs per touching pair: see _narrow/speed.py.
+Engines that are not installed are left out: pip install coal mujoco pybullet. `check` measures the overhead
+of the contact check in a step: see _narrow/check_cost.py.
 
 `cost` measures ns per body, from 1,000 to 100,000 bodies, and the share of each phase. Scenes: balls of one
 size in a container of five planes, about three contacts each; balls whose radii span 1 : 100, placed at
-random; a slab of 1 m over grains of 1 mm. Bodies are numbered at random, which is the worst case for the
-cache. Times are CPU times. Cost is linear if the ns per body stay the same; what they grow by is the cache's
-share.
+random; a slab of 1 m over grains of 1 mm. Bodies are numbered at random, the worst case for the cache. Times
+are CPU times. The cost is linear if the ns per body are constant; their growth is the effect of the cache.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ SECONDS = 2.0  # spent on each scene
 
 
 def like_sized(count: int, rng: np.random.Generator) -> System:
-    """A cubic lattice that trembles by a hundredth of the radius."""
+    """A cubic lattice with random displacements of a hundredth of the radius."""
     side = round(count ** (1 / 3))
     grid = np.stack(np.meshgrid(*[np.arange(side)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     system = System()
@@ -50,7 +49,7 @@ def like_sized(count: int, rng: np.random.Generator) -> System:
 
 
 def polydisperse(count: int, rng: np.random.Generator) -> System:
-    """Radii from 0.01 to 1 m with as much volume in large balls as in small ones; three tenths are filled."""
+    """Radii from 0.01 to 1 m with equal volume in large and in small balls; filling ratio 0.3."""
     radii = 0.01 / np.sqrt(1.0 - rng.uniform(0.0, 1.0 - 1e-4, count))
     edge = (4.0 / 3.0 * np.pi * (radii**3).sum() / 0.3) ** (1 / 3)
     system = System()
@@ -78,7 +77,7 @@ SCENES: dict[str, tuple[Callable[[int, np.random.Generator], System], float]] = 
 
 
 def measure(system: System, margin: float) -> dict[str, float]:
-    """Shortest CPU times in s of the whole, of the broad phase (with placing), and how much was found."""
+    """Shortest CPU times in s in total and of the broad phase (with placing), and numbers of results."""
     detector = Detector(system, margin)
     still, level = np.zeros((system.count, 3)), np.zeros(system.count)
     state = system.position, system.quaternion, still, level
@@ -117,8 +116,10 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("what", nargs="?", default="cost", choices=("cost", "right", "pairs", "check"))
     parser.add_argument("--poses", type=int, default=300, help="Poses of each pair of shapes [300].")
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
-    parser.add_argument("--pair", nargs="+", default=[], help="Judge only pairs with these shapes [all].")
-    parser.add_argument("--seed", type=int, default=0, help="Which poses; the code was developed on 0 [0].")
+    parser.add_argument("--pair", nargs="+", default=[], help="Check only pairs with these shapes [all].")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="Seed of the poses; the code was developed on 0 [0]."
+    )
     parser.add_argument("--show", type=int, default=0, help="List N wrong answers of each pair [0].")
     parser.add_argument("--pairs", type=int, default=200, help="Touching pairs in a scene [200].")
     parser.add_argument("--seconds", type=float, default=5.0, help="Time spent on each kind of pair [5].")

@@ -1,15 +1,15 @@
-"""How fast complementarity problems are solved: large optimal control, the libraries' methods, and Lemke.
+"""Speed on complementarity problems: large optimal control, methods of other libraries, and Lemke.
 
     python benchmarks/complementarity.py
 
 1. Bertsekas' optimal control problem with N = 100 to 10,000 steps (5N variables; problem (2) of Andreani
-   et al. has 7N): CPU time of each method, how many times the fastest's it is in the same run, and the
-   exponent of growth. A dash: not taken, or not solved within the limit and so not tried on larger N.
-2. The same methods over the small named problems: total time and how many they solve.
-3. Lemke's method beside quantecon's, where that is installed, on random problems: positive definite ones, and
-   singular ones with many ties.
+   et al. has 7N): CPU time of each method, as a multiple of the fastest in the same run, and the exponent of
+   growth. A dash: not supported, or not solved within the limit and therefore not tried for larger N.
+2. The same methods over the small named problems: total time and number of solved problems.
+3. Lemke's method compared with quantecon's, if that is installed, on random problems: positive definite ones,
+   and singular ones with many ties.
 
-CPU times of one thread; the least of several runs where a run is short.
+CPU times of one thread; the least of several runs for short runs.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ TOLERANCE = 1e-9
 PIVOTING_SIZES = (10, 50, 200, 500)
 INITIAL = (15.0, 5.0)
 DENSE, DENSE_STEPS = ("slsqp", "trust-constr", "fides"), 100
-"""Minimisers that build dense matrices of 7N variables, and the N up to which they are tried."""
+"""Minimisers that build dense matrices of 7N variables, and the largest N for which they are tried."""
 
 
 def methods() -> dict[str, Solver]:
-    """The registry's methods, and the libraries' minimisers on problem (2)."""
+    """The methods of the registry, and the minimisers of other libraries on problem (2)."""
     own = {name: kind() for name, kind in REGISTRY.items() if kind is not BoundedMinimiser}
     installed = [name for name in MINIMISERS if name != "fides" or find_spec("fides")]
     return own | {name: BoundedMinimiser(method=name) for name in installed}
 
 
 def control_time(solver: Solver, steps: int) -> float:
-    """Least CPU time in s of up to three runs; NaN where the problem is not taken or not solved."""
+    """Least CPU time in s of up to three runs; NaN if the problem is not supported or not solved."""
     problem, start = optimal_control(steps, INITIAL), start_of_family(INITIAL, steps)
     if not solver.takes(problem):
         return math.nan
@@ -74,7 +74,7 @@ def exponent(sizes: list[int], seconds: list[float]) -> float:
 
 
 def control() -> None:
-    """Print CPU time in s for each N, how many times the fastest's it is, and the exponents."""
+    """Print CPU time in s for each N, its multiple of the fastest, and the exponents."""
     print(
         f"{'optimal control':<26}"
         + "".join(f"{f'N = {n}':>12}{'times':>8}" for n in STEPS)
@@ -98,7 +98,7 @@ def control() -> None:
 
 
 def named() -> None:
-    """Print how many of the named problems of up to 200 variables each method solves, and its mean time."""
+    """Print the number of solved named problems of up to 200 variables and the mean time of each method."""
     small = {name: one.build() for name, one in NAMED.items()}
     small = {name: problem for name, problem in small.items() if problem.size <= 200}
     print(f"{'named problems':<26}{'taken':>8}{'solved':>8}{'ms each':>10}")
@@ -124,7 +124,7 @@ def definite(size: int) -> LCP:
 
 
 def degenerate(size: int) -> LCP:
-    """M = AᵀA of rank n/2 with A in {−1, 0, 1}, and q with a solution in {0, 1} where many pairs vanish."""
+    """M = AᵀA of rank n/2 with A in {−1, 0, 1}, and q with a degenerate solution in {0, 1}."""
     rng = np.random.default_rng(size)
     a = rng.integers(-1, 2, (size // 2, size)).astype(float)
     z = rng.integers(0, 2, size).astype(float)
@@ -133,7 +133,7 @@ def degenerate(size: int) -> LCP:
 
 
 def pivoting() -> None:
-    """Print the time of Lemke's method in ms beside quantecon's, and their ratio.
+    """Print the times of Lemke's method and of quantecon's in ms, and their ratio.
 
     "solve" is our whole call with scaling, the final basis and the certificate; "pivoting" is what
     quantecon's call does as well, and "ratio" theirs over that. Natural residuals of both answers.

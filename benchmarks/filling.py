@@ -1,4 +1,4 @@
-"""Exact friction against relaxed APGD, cost by size, threads and parts, over fillings of a container.
+"""Fillings of a container: exact friction compared with relaxed APGD, cost by size, threads and tolerance.
 
     python benchmarks/filling.py exact-against-relaxed --spheres 1000 4000
     python benchmarks/filling.py size --spheres 1000 4000 16000 64000
@@ -6,8 +6,8 @@
     python benchmarks/filling.py tolerance --spheres 1000
 
 Every ratio is taken within one run. Times are CPU seconds (of all threads) unless a column says wall time;
-the first steps, which compile kernels, do not count. "force error" is the residual relative to the contact
-impulses in place of the certificate's scale (what zero impulses leave), mean over the steps.
+the first steps, which compile kernels, are excluded. "force error" is the residual relative to the contact
+impulses instead of the certificate's scale (the residual of zero impulses), mean over the steps.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def fill(
     duration: float,
     width: float | None = None,
 ) -> Measured:
-    """Fill a container and add up what it cost."""
+    """Fill a container and sum the costs."""
     warm = filling(60)
     stepper = TimeStepper(warm, STEP, StepOptions(solver=solver, law=law, tolerance=tolerance))
     for _ in range(60):  # kernels are compiled here
@@ -107,7 +107,7 @@ def _line(name: str, run: Measured, steps: int, extra: str = "") -> None:
 
 
 def exact_against_relaxed(arguments: argparse.Namespace) -> None:
-    """The promise: exact friction costs less than the papers' relaxed method at the same tolerance."""
+    """Compare exact friction with the papers' relaxed method at the same tolerance."""
     steps = round(arguments.duration / STEP)
     for spheres in arguments.spheres:
         print(
@@ -144,7 +144,7 @@ def size(arguments: argparse.Namespace) -> None:
 
 
 def threads(arguments: argparse.Namespace) -> None:
-    """Two threads against one: wall time of the solver, and the same bits."""
+    """Compare two threads with one: wall time, and whether the results are bitwise identical."""
     steps = round(arguments.duration / STEP)
     for spheres in arguments.spheres:
         runs = {}
@@ -157,12 +157,12 @@ def threads(arguments: argparse.Namespace) -> None:
         print(
             f"  speed-up {one.wall / two.wall:.2f} of the whole step, "
             f"{one.parts['solver'] / two.parts['solver']:.2f} of the solver; "
-            f"same bits: {'yes' if one.state == two.state else 'NO'}"
+            f"bitwise identical: {'yes' if one.state == two.state else 'NO'}"
         )
 
 
 def tolerances(arguments: argparse.Namespace) -> None:
-    """The whole run at several tolerances, and where its time goes."""
+    """The whole run at several tolerances, with the share of each part."""
     steps = round(arguments.duration / STEP)
     for spheres in arguments.spheres:
         print(f"{spheres} spheres, {arguments.duration:g} s in {steps} steps, the default solver")

@@ -1,9 +1,9 @@
-"""What a user waits for on first use: import, and import with a first solve, kernels cold and warm.
+"""Waiting times on first use: import, and import with a first solve, kernels cold and warm.
 
     python benchmarks/first_use.py
 
-Every number is the wall time of a fresh Python process, less that of an empty one. The cold run gets an
-empty kernel cache of its own; the warm ones use the cache that it filled.
+Every number is the wall time of a new Python process, minus that of an empty one. The cold run starts with an
+empty kernel cache; the warm ones use the cache that it filled.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""How often corners that are struck at once need Newton's method, and whether any impact stays unfinished.
+"""Frequency of Newton's method for simultaneous impacts, and number of unfinished impacts.
 
     python benchmarks/impacts.py                 # 40 scenes of each law, about a minute
     python benchmarks/impacts.py --scenes 400
 
 Bodies of random shape, size and spin fall on a floor, every fourth time two to four above one another;
-friction is 0.2 to 1 and restitution 0.3 to 0.9. Prints impacts, groups of two or more contacts, those that
-2,000 sweeps leave, contacts that stay unfinished, and the time that Newton's method takes.
+friction is 0.2 to 1 and restitution 0.3 to 0.9. Prints impacts, groups of two or more contacts, groups not
+solved by 2,000 sweeps, unfinished contacts, and the time of Newton's method.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from nonsmooth.stepping.schemes import impact_newton, impacts
 
 @dataclass
 class Count:
-    """What `watched` has seen."""
+    """Counts of `watched`."""
 
     groups: int = 0
     left: int = 0
@@ -35,7 +35,7 @@ class Count:
 
 @contextmanager
 def watched() -> Iterator[Count]:
-    """Count the groups of all impact steps in the block, and those that go to Newton's method."""
+    """Count the groups of all impact steps in the block, and those that need Newton's method."""
     count = Count()
     islands, newton = impacts.ImpactStep.resolve, impact_newton.resolve
 
@@ -57,7 +57,7 @@ def watched() -> Iterator[Count]:
 
 
 def turned(rng: np.random.Generator) -> np.ndarray:
-    """Flat, almost flat, on an edge, or any way."""
+    """An orientation: flat, almost flat, on an edge, or arbitrary."""
     axis = rng.standard_normal(3)
     axis /= np.linalg.norm(axis)
     upright = quaternions.from_axis_angle((0.0, 0.0, 1.0), rng.uniform(0.0, 6.3))

@@ -2,9 +2,9 @@
 
     python benchmarks/joints.py
 
-Nothing touches: this is the cost of joints alone. Chains swing about one end, and four-bars are driven.
-Times are CPU times of a step (the median over a run), with the share that the solver has in them. The
-exponent of cost is fitted from 1,000 joint rows on, where calls no longer count; 1 is linear.
+There are no contacts: this is the cost of joints alone. Chains swing about one end, and four-bars are driven.
+Times are CPU times of a step (the median over a run), with the share of the solver. The exponent of cost is
+fitted for 1,000 joint rows and more, where the overhead of calls is negligible; 1 is linear.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ GRIDS = (2, 5, 10, 20, 30)
 """Four-bars along each side."""
 SCHEMES = ("stabilised", "projected", "rattle")
 STEPS, SECONDS = 50, 3.0
-"""Most steps of a run, and CPU time in s after which it ends (after five steps at least)."""
+"""Largest number of steps of a run, and CPU time in s after which it ends (after at least five steps)."""
 LARGE = 1_000
-"""Joint rows from which on the exponent is fitted."""
+"""Smallest number of joint rows in the fit of the exponent."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a step costs."""
+    """Cost of a step."""
 
     joints: int
     rows: int
@@ -44,7 +44,7 @@ class Cost:
 
 
 def measure(system: System, step: float, scheme: str) -> Cost:
-    """Median cost of a step; the first two are not counted, since they compile and find structures."""
+    """Median cost of a step, without the first two, which compile kernels and analyse structures."""
     stepper = TimeStepper(system.copy(), step, StepOptions(scheme=scheme))
     for _ in range(2):
         stepper.advance()
@@ -69,7 +69,7 @@ def exponent(costs: Sequence[Cost]) -> float:
 
 
 def hanging(links: int) -> tuple[System, float]:
-    """A chain that is held at one end and starts to swing, and a step in s that its fastest swings allow."""
+    """A swinging chain fixed at one end, and a step in s that resolves its fastest oscillations."""
     return chain(links, span=None), 0.1 / links
 
 

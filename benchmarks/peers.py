@@ -1,15 +1,15 @@
-"""The same filling of a container by spheres in this project and in other engines: time against accuracy.
+"""The same filling of a container by spheres in this package and in other engines: time against accuracy.
 
     python benchmarks/peers.py [--spheres 1000] [--steps 500] [--limit 300] [--engines rapier mujoco ...]
 
-Spheres of r = 1 m and m = 1 kg, μ = 0.25, no restitution, fall from a shaken lattice into an open
+Spheres of r = 1 m and m = 1 kg, μ = 0.25, no restitution, fall from a perturbed lattice into an open
 container of width 2 r N^(1/3); h = 0.01 s, one thread. Every engine gets the same start positions and
-runs in a process of its own, once per setting; one that is not installed, fails or hangs is reported and the
-rest goes on. A run that reaches the limit of CPU seconds, or whose step fails, is measured where it stands.
-Only the engine's own steps are timed. Penetration, force and Coulomb residual are computed from its
-positions, velocities and contact impulses by one piece of code: see engines/measure.py.
+runs in a separate process, once per setting; an engine that is not installed, fails or hangs is reported and
+skipped. A run that reaches the limit of CPU seconds, or whose step fails, is measured up to that point. Only
+the engine's own steps are timed. Penetration, force and Coulomb residual are computed from its positions,
+velocities and contact impulses by the same code: see engines/measure.py.
 
-Install what you want to compare with: pip install dartpy mujoco drake pybullet rapier3d pin
+Install the engines to compare: pip install dartpy mujoco drake pybullet rapier3d pin
 """
 
 from __future__ import annotations
@@ -58,20 +58,20 @@ ONE_THREAD = {
 
 
 def start(spheres: int) -> Filling:
-    """The project's own scene as plain arrays."""
+    """The package's own scene as plain arrays."""
     system = filling(spheres=spheres)
     right = system.position[system.names["right"]]
     return Filling(system.position[~system.fixed].copy(), width=2.0 * float(right[0]))
 
 
 def missing(engine: str) -> str | None:
-    """Return what to do about an engine that is not installed."""
+    """Return a hint for an engine that is not installed, or None."""
     module, package = PACKAGES[engine]
     return None if importlib.util.find_spec(module) else f"not installed: pip install {package}"
 
 
 def run(engine: str, setting: str, scene: Path, folder: Path, steps: int, limit: float) -> Path | str:
-    """Run one engine in a fresh process; return the file with its record, or why there is none."""
+    """Run one engine in a new process; return the file with its record, or the reason of the failure."""
     result = folder / f"{engine}-{setting}.npz"
     command = [sys.executable, "-m", "engines.worker", engine, setting, str(scene), str(result)]
     environment = os.environ | ONE_THREAD
@@ -136,7 +136,7 @@ def _median(values: list[float]) -> float:
 
 
 def write(path: Path, about: dict[str, Any], rows: list[Row]) -> None:
-    """Write all runs so far, so that an interrupted comparison keeps what it has; NaN becomes null."""
+    """Write all runs so far, so that an interrupted comparison keeps its results; NaN becomes null."""
     plain = [{key: None if value != value else value for key, value in row.items()} for row in rows]
     text = json.dumps({"about": about, "runs": plain}, indent=2, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")

@@ -1,12 +1,12 @@
-"""Cost of one iteration in ns per contact, against what memory bandwidth allows, on sphere packings.
+"""Cost of one iteration in ns per contact, compared with the bound of memory bandwidth, on sphere packings.
 
     python benchmarks/per_iteration.py
 
-The bound is bytes touched / copy bandwidth, the bandwidth measured in the same run with a copy of the
+The bound is bytes touched / copy bandwidth; the bandwidth is measured in the same run with a copy of the
 same working set. Bytes are counted from the arrays that each pass of a kernel reads and writes; the
-bodies' velocities are counted once a pass. "gauss-seidel" visits contacts in natural order on two 3×6
-blocks each, "coloured lanes" sixteen round contacts at a time with implicit tangents. The ratio is what
-counts: 1 would be a plain copy.
+bodies' velocities are counted once per pass. "gauss-seidel" visits contacts in natural order on two 3×6
+blocks each, "coloured lanes" sixteen round contacts at a time with implicit tangents. A ratio of 1 would be a
+plain copy.
 """
 
 from __future__ import annotations

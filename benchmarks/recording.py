@@ -1,12 +1,12 @@
-"""What recordings cost: size of the file and CPU time of the writer, by the way that chunks are compressed.
+"""Cost of recordings: size of the file and CPU time of the writer, for several compressions of chunks.
 
     python benchmarks/recording.py
     python benchmarks/recording.py --bodies 4000 --steps 300
 
-A run is recorded once without compression, with everything at every step. Its chunks are then written again
-in each way: as they are, as recordings are written (the bytes that are worth it), and by HDF5's filters as
-h5py offers them. Every program with HDF5 reads them but for LZF, which is h5py's, and Blosc, measured
-if there is the package hdf5plugin: these two need a plugin.
+A run is recorded once without compression, with all data at every step. Its chunks are then written again
+uncompressed, as recordings are written (only bytes that compress well), and by the HDF5 filters of h5py.
+Every program with HDF5 reads them except LZF, which is h5py's own, and Blosc, measured if the package
+hdf5plugin is installed: these two need a plugin.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SCENES: dict[str, Callable[[int], System]] = {
 
 
 def blosc() -> dict[str, dict[str, Any]]:
-    """Return Blosc as one more way, if there is the package for it."""
+    """Return Blosc as another compression, if its package is installed."""
     try:
         import hdf5plugin
     except ImportError:
@@ -56,7 +56,7 @@ def datasets(file: h5py.File) -> list[h5py.Dataset]:
 
 
 def write(source: h5py.File, path: Path, way: str, options: dict[str, Any]) -> float:
-    """Write all columns into a new file; return the CPU time in s without that for reading them."""
+    """Write all columns into a new file; return the CPU time in s without reading."""
     spent = 0.0
     with h5py.File(path, "w", libver="latest") as file:
         for old in datasets(source):
@@ -73,7 +73,7 @@ def write(source: h5py.File, path: Path, way: str, options: dict[str, Any]) -> f
                 else:
                     new.resize(first + length, axis=0)
                     new[first:] = values
-                    new.flush()  # else HDF5 compresses later
+                    new.flush()  # otherwise HDF5 compresses later
                 spent += time.process_time() - began
     return spent
 

@@ -1,10 +1,10 @@
-"""How smoothly the web viewer plays a recording of many spheres in a real browser on this machine.
+"""Playback speed of the web viewer for a recording of many spheres in a real browser.
 
     python benchmarks/viewer.py                     # 16,000 spheres, 10 s
     python benchmarks/viewer.py --spheres 1000
 
-It needs `pip install "nonsmooth[view]" playwright` and Chromium. What the server and the page's scripts take
-does not depend on the graphics card; the rate of pictures does, so the name of what draws is printed with it.
+It needs `pip install "nonsmooth[view]" playwright` and Chromium. The times of the server and of the page's
+scripts do not depend on the graphics card; the frame rate does, so the name of the renderer is printed too.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def record(folder: Path, spheres: int) -> Path:
 
 
 def server_time(path: Path) -> float:
-    """Seconds in which the server reads, colours and sends a frame, without anybody who looks."""
+    """Time in s in which the server reads, colours and sends a frame, without a client."""
     with RecordingView(path, port=0) as view:
-        view.page._ended.set()  # its own thread shall not show frames meanwhile
+        view.page._ended.set()  # keep its own thread from showing frames
         view.page._thread.join()
         took = []
         for number in range(STEPS):
@@ -64,7 +64,7 @@ def server_time(path: Path) -> float:
 
 
 def play(browser: Any, path: Path, seconds: float) -> dict[str, float | str]:
-    """Play the recording slowly, so that all the time something moves; measure in the page."""
+    """Play the recording slowly, so that there is always motion; measure in the page."""
     with RecordingView(path, port=0) as view:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.set_default_timeout(120e3)

@@ -1,8 +1,8 @@
 """The planar block of Studer and Glocker §5.8, on acceleration level.
 
-The same problem type with forces (N) in place of impulses and accelerations (m/s²) in place of
-velocities: the block rests on its two lower corners, and a load (F_x, F_y, M) decides whether they
-stick, slide or open. Each state is checked against its equilibrium by hand.
+The problem type is the same, with forces (N) instead of impulses and accelerations (m/s²) instead of
+velocities. The block rests on its two lower corners, which stick, slide or open depending on the load
+(F_x, F_y, M). Each state is compared with its equilibrium.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ for state, load in BLOCK_LOADS.items():
         f"{state:6} λ_n = ({n1:7.4f}, {n2:7.4f}) N, λ_t = ({t1:7.4f}, {t2:7.4f}) N, "
         f"accelerations ({x:.2f}, {y:.2f}) m/s², {turn:.2f} rad/s²"
     )
-    # Newton's law for the block, whatever the state
+    # Newton's law for the block holds in every state
     np.testing.assert_allclose(
         [MASS * x, MASS * y, 0.0175 * turn],
         [load[0] + t1 + t2, load[1] + n1 + n2, load[2] + LENGTH * (n2 - n1) + HEIGHT * (t1 + t2)],
@@ -35,6 +35,6 @@ np.testing.assert_allclose(stick.velocity, 0.0, atol=1e-8)
 np.testing.assert_allclose(stick.impulses[1] + stick.impulses[3], -2.0, atol=1e-8)
 # slide: λ_t = −μ λ_n at both corners
 np.testing.assert_allclose(found["slide"].impulses, [9.27, -2.781, 11.33, -3.399], atol=1e-8)
-# open: corner 2 leaves the ground with 3.9 m/s²
+# open: corner 2 leaves the ground at 3.9 m/s²
 np.testing.assert_allclose(found["open"].impulses, [24.695, -1.365, 0.0, 0.0], atol=1e-8)
 np.testing.assert_allclose(found["open"].contact_velocities[2], 3.9, atol=1e-8)

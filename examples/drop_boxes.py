@@ -1,6 +1,6 @@
-"""Boxes that fall on each other: they come to rest as a stack, and the floor carries their weight.
+"""Boxes fall on each other and come to rest as a stack; the floor carries their weight.
 
-Three cubes of 1 kg start above each other with gaps of 5 cm; impacts do not bounce.
+Three cubes of 1 kg start above each other with gaps of 5 cm; impacts are inelastic.
 """
 
 import numpy as np
@@ -24,21 +24,21 @@ run = ns.simulate(system, duration=1.0, step=STEP, observe=force)
 print(run)
 assert run.certificate.failed == 0
 
-# At rest, one on the other: the overlap is that of the tolerance, not of a spring.
+# The stack is at rest; the overlap is that of the tolerance, not of a contact spring.
 heights = run.system.position[cubes, 2]
 print("heights of the centres in m:", heights.round(5))
 np.testing.assert_allclose(heights, [0.1, 0.3, 0.5], atol=1e-4)
 assert run.steps["largest_speed"][-1] < 1e-3
 assert run.certificate.largest_penetration < 1e-4
 
-# The floor carries the weight at the end, and in the mean over the run, too: all momentum that gravity
-# gave (m g t) has gone into the floor.
+# The floor carries the weight at the end, and in the mean over the run: it has absorbed the momentum m g t
+# of gravity.
 load, weight = -force.values[:, 2], 3 * MASS * 9.81
 print(f"force on the floor at the end {load[-1]:.3f} N, mean {np.mean(load):.3f} N, weight {weight:.3f} N")
 np.testing.assert_allclose(load[-1], weight, rtol=2e-3)
 np.testing.assert_allclose(np.mean(load), weight, rtol=2e-3)
 
-# Impacts take what the cubes had above that: m g times their falls by 1, 2 and 3 gaps.
+# Impacts dissipate the potential energy: m g times falls by 1, 2 and 3 gaps.
 energy = run.steps["kinetic_energy"] + run.steps["potential_energy"]
-print(f"the impacts took {energy[0] - energy[-1]:.3f} J, the cubes had {MASS * 9.81 * 6 * GAP:.3f} J")
+print(f"dissipated {energy[0] - energy[-1]:.3f} J of {MASS * 9.81 * 6 * GAP:.3f} J potential energy")
 np.testing.assert_allclose(energy[0] - energy[-1], MASS * 9.81 * 6 * GAP, rtol=5e-3)

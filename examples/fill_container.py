@@ -13,7 +13,7 @@ system = ns.scenes.filling(spheres=SPHERES, mass=MASS, friction=0.25)
 folder = Path(tempfile.mkdtemp())
 path = folder / "filling.h5"
 
-# The first half, and then the whole from where the first half ended.
+# Run the first half, then resume to the full duration.
 ns.simulate(system, duration=0.5 * DURATION, step=STEP, record=path)
 run = ns.simulate(system, duration=DURATION, step=STEP, record=path, resume=True)
 print(run)
@@ -22,13 +22,13 @@ assert run.certificate.largest_penetration < 1e-4  # m, of spheres of 1 m
 
 with ns.Trajectory(path) as trajectory:
     frames = len(trajectory)
-    assert frames == 1 + trajectory.steps.count == 201  # the start, and every step
+    assert frames == 1 + trajectory.steps.count == 201  # the start and every step
     end = trajectory.frame(-1)
-    # Vertical force on the container in every step: the start, the first frame, has none.
+    # Vertical force on the container in every step; the first frame, the start, has no force.
     load = -sum(trajectory.force_on(wall)[1:, 2] for wall in ("floor", "left", "right", "front", "back"))
 np.testing.assert_array_equal(end.position, run.system.position)
 
-# What gravity gave in downward momentum has gone into the container, but for what the spheres still have.
+# The container has absorbed the momentum of gravity, except for the momentum that the spheres still have.
 left = -MASS * end.linear_velocity[:SPHERES, 2].sum()
 weight = SPHERES * MASS * 9.81
 print(f"mean force on the container {load.mean():.2f} N, weight {weight:.2f} N, {left:.3f} N·s left")

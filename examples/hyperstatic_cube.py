@@ -1,7 +1,7 @@
 """A cube on four corners: the corner impulses are not unique, the velocity is.
 
-Four contacts of three components are twelve unknowns for six degrees of freedom. Two solvers may give
-different corner impulses; both are certified, and their sums and the velocity agree.
+Four contacts of three components are twelve unknowns for six degrees of freedom. Two starts give different
+corner impulses; both answers are certified, and their sums and the velocity agree.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ rank = np.linalg.matrix_rank(problem.operator.matrix().toarray())
 print(f"{problem.layout.contact_rows} unknown components, rank {rank} of the Delassus matrix")
 assert rank == 6
 
-start = np.random.default_rng(1).uniform(0.0, 0.1, 12)  # another start may end in another answer
+start = np.random.default_rng(1).uniform(0.0, 0.1, 12)  # another start may give another answer
 answers = {
     "from zero": ns.solve(problem, ns.solvers.GaussSeidel(), tolerance=1e-11),
     "from elsewhere": ns.solve(problem, ns.solvers.GaussSeidel(), tolerance=1e-11, start=start),

@@ -1,7 +1,7 @@
-"""A body held by a joint above a running belt: joint rows beside a contact, and a moving surface.
+"""A body held by a joint above a running belt: joint rows, a contact, and a moving surface.
 
         ┌─────┐
-    ○───┤  ·  │   2 kg; the joint lets it move along z alone
+    ○───┤  ·  │   2 kg; the joint allows motion along z only
         └──▼──┘
     ══════════════ →  belt at 1 m/s, μ = 0.5
 
@@ -28,7 +28,7 @@ problem = ns.ContactProblem(
     jacobian=contact,
     bodies=[[-1, 0]],
     momentum=[0.0, 0.0, -MASS * 9.81 * STEP, 0.0, 0.0, 0.0],
-    bias=[0.0, -BELT, 0.0],  # the belt's own velocity is taken off the contact velocity
+    bias=[0.0, -BELT, 0.0],  # minus the velocity of the belt
     friction=FRICTION,
     joint_jacobian=joint,
     joint_bodies=[[-1, 0]] * 5,
@@ -38,9 +38,9 @@ solution = ns.solve(problem, tolerance=1e-11)
 weight = MASS * 9.81 * STEP
 print("contact impulse (n, t1, t2):", np.round(solution.impulses, 6) + 0.0, "N·s")
 print("joint impulses (x, y, rx, ry, rz):", np.round(solution.joint_impulses, 6) + 0.0)
-print(f"friction takes {solution.certificate.dissipation:.6f} J in this step")
+print(f"friction dissipates {solution.certificate.dissipation:.6f} J in this step")
 
-# The belt slides under the body and pulls it along +x; the joint holds against force and moment.
+# The belt slides under the body and pulls it along +x; the joint balances force and moment.
 np.testing.assert_allclose(solution.impulses, [weight, FRICTION * weight, 0.0], atol=1e-9)
 wanted = [-FRICTION * weight, 0.0, 0.0, ARM * FRICTION * weight, 0.0]
 np.testing.assert_allclose(solution.joint_impulses, wanted, atol=1e-9)

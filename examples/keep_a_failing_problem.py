@@ -1,6 +1,6 @@
-"""A solve that does not reach its tolerance: keep the problem in a file, load it, go on from there.
+"""A solve that does not reach its tolerance: save the problem to a file, load it and continue.
 
-The file holds the problem bit for bit, so that it can be attached to a bug report.
+The file holds the problem without rounding, so that it can be attached to a bug report.
 """
 
 import tempfile
@@ -11,7 +11,7 @@ import numpy as np
 import nonsmooth as ns
 from nonsmooth.io import read_problem, read_start, write_problem
 
-# Masses over three orders of magnitude and redundant contacts; two iterations cannot be enough.
+# Masses over three orders of magnitude and redundant contacts: two iterations are not enough.
 problem = ns.problems.random_problem(seed=5, contacts=30, mass_ratio=1e3)
 folder = Path(tempfile.mkdtemp())
 path = folder / "failing.h5"
@@ -29,13 +29,13 @@ again = read_problem(path)
 np.testing.assert_array_equal(again.free_velocity, problem.free_velocity)
 np.testing.assert_array_equal(again.jacobian, problem.jacobian)
 
-# throw=False returns what was found in place of raising, with its status.
+# throw=False returns the last iterate with its status instead of raising.
 first_try = ns.solve(again, ns.solvers.APGD(), tolerance=1e-9, max_iterations=2, throw=False)
 print(repr(first_try))
 assert first_try.status is ns.Status.ITERATION_LIMIT
-assert first_try.certificate.residual == reached  # the same problem gives the same bits
+assert first_try.certificate.residual == reached  # bitwise identical
 
-# Another solver, warm-started from the stored impulses, gets there.
+# Another solver, warm-started from the stored impulses, converges.
 solution = ns.solve(again, ns.solvers.Newton(), tolerance=1e-9, start=read_start(path))
 print(repr(solution))
 assert solution.certificate.holds(1e-9)

@@ -1,4 +1,4 @@
-"""A heap of 300 spheres with the default solver, and what its certificate says."""
+"""A heap of 300 spheres with the default solver, and its certificate."""
 
 import numpy as np
 
@@ -12,22 +12,22 @@ print(solution.status, "-", solution.statistics.note)
 print(solution.certificate)
 assert solution.certificate.holds(1e-8)
 
-# Contacts as rows (n, t1, t2): impulses lie in their cones, and no pair of spheres approaches
-# more than its gap allows.
+# Contacts as rows (n, t1, t2): impulses lie in their cones, and no pair of spheres approaches by more than
+# its gap.
 impulses = solution.impulses.reshape(-1, 3)
 velocities = solution.contact_velocities.reshape(-1, 3)
 friction = np.hypot(impulses[:, 1], impulses[:, 2])
 assert np.all(friction <= 0.25 * impulses[:, 0] + 1e-9)
 assert velocities[:, 0].min() > -1e-7
 
-# Energy: the step may not add any, because no gap is negative.
+# The step does not add energy, because no gap is negative.
 mass = problem.mass.ravel()
 before = 0.5 * mass @ (problem.momentum / mass) ** 2
 after = 0.5 * mass @ solution.velocity**2
 print(f"kinetic energy {before:.4f} J without contacts, {after:.4f} J with them")
 assert after < before
 
-# Warm start: the same heap under a slightly stronger friction begins where the last answer ended.
+# Warm start: the same heap with slightly larger friction starts from the last answer.
 next_problem = ns.problems.sphere_packing(300, friction=0.26)
 cold = ns.solve(next_problem, tolerance=1e-8)
 warm = ns.solve(next_problem, tolerance=1e-8, start=solution)

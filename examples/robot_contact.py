@@ -1,4 +1,4 @@
-"""A one-legged robot of Pinocchio lands on the floor and stands: its contact is solved with Coulomb's law.
+"""A one-legged robot, modelled in Pinocchio, lands on the floor and stands with Coulomb friction.
 
       ▣   trunk, 4 kg, on a vertical rail
      ╱    thigh, 0.3 m, hip torque
@@ -49,8 +49,8 @@ for _ in range(1000):
     lowest, load = min(lowest, height), solution.impulses[0] / STEP
 
 weight = 9.81 * 5.5
-print(f"the foot went {1e6 * -lowest:.2f} µm below the floor and carries {load:.2f} N of {weight:.2f} N")
-print(f"friction {np.hypot(*solution.impulses[1:]) / solution.impulses[0]:.3f} of the load, of 0.6 possible")
+print(f"largest penetration of the foot {1e6 * -lowest:.2f} µm, load {load:.2f} N of {weight:.2f} N")
+print(f"friction {np.hypot(*solution.impulses[1:]) / solution.impulses[0]:.3f} of the load, at most 0.6")
 assert lowest > -1e-5
 np.testing.assert_allclose(load, weight, rtol=1e-3)
 np.testing.assert_allclose(v, 0.0, atol=1e-3)

@@ -1,4 +1,4 @@
-"""A ball that slides on a plane, under exact friction and under the relaxed law.
+"""A ball slides on a plane, with exact friction and with the relaxed law.
 
 A unit ball (1 kg, radius 1 m, μ = 0.2) slides at 2 m/s; one time step of 0.01 s under gravity.
 Coordinates (x, y, ω); the contact has two components, normal (y) and tangential (x, with the spin).
@@ -26,7 +26,7 @@ for problem in (exact, relaxed):
         f"{problem.law!s:8} γ_n = {normal:.6f} N·s, γ_t = {tangential:.6f} N·s, "
         f"leaves the plane at {rise:.6f} m/s, slides at {slip:.6f} m/s"
     )
-    if problem is exact:  # the plane carries the weight, and no more
+    if problem is exact:  # the plane carries exactly the weight
         np.testing.assert_allclose(normal, GRAVITY * STEP, atol=1e-10)
         np.testing.assert_allclose(rise, 0.0, atol=1e-10)
     else:  # u_n = μ u_t: γ_n − 0.0981 = 0.2 (2 − 0.7 γ_n)

@@ -1,6 +1,6 @@
 """A four-bar stirs a bed of spheres: joints, a motor with a torque limit, and contacts in one system.
 
-Where does the motor's work go? Into energy, and into heat of friction and impacts.
+The example checks the energy balance: the motor's work changes the energy and is dissipated in contacts.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ torque, speed = [], [-system.angular_velocity[crank, 1]]
 
 
 def look(frame: ns.stepping.Frame) -> None:
-    """Keep the motor's torque (N·m) and the crank's speed (rad/s)."""
+    """Store the motor's torque (N·m) and the crank's speed (rad/s)."""
     torque.append(frame.reactions(minimum_norm=False).rows["motor of joint 'shaft'"][0])
     speed.append(-frame.angular_velocity[crank, 1])
 
@@ -31,10 +31,10 @@ mean = 0.5 * (np.array(speed[1:]) + speed[:-1])
 work = STEP * np.array(torque) @ mean
 energy = run.steps["kinetic_energy"] + run.steps["potential_energy"]
 print(f"torque up to {max(torque):.3f} N·m of {limit:.3f} N·m, work {work:.3f} J")
-print(f"the crank made {STEP * mean.sum() / (2 * np.pi):.3f} turns")
+print(f"revolutions of the crank {STEP * mean.sum() / (2 * np.pi):.3f}")
 assert max(torque) <= limit * (1.0 + 1e-9)
 
-# What the motor put in and the energy that is not there any more is heat of the contacts: never negative.
+# Work of the motor minus the change of energy is dissipated in the contacts: it is nonnegative.
 heat = work - (energy[-1] - energy[0])
 print(f"energy changed by {energy[-1] - energy[0]:.3f} J, heat of friction and impacts {heat:.3f} J")
 assert heat > 0.0

@@ -1,4 +1,4 @@
-"""Errors that a user can mend. Each message names the value, its place and the cure."""
+"""Errors that a user can correct. Each message names the value, its place and the cure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class OptionError(NonsmoothError, ValueError):
 
 
 class UnsupportedError(NonsmoothError, ValueError):
-    """The solver cannot take this kind of problem; the message names one that can."""
+    """The solver does not support this kind of problem; the message names one that does."""
 
 
 class MissingPackageError(NonsmoothError, ImportError):
@@ -28,7 +28,7 @@ class MissingSolverError(MissingPackageError):
 
 
 class FileFormatError(NonsmoothError, ValueError):
-    """A file is not what it should be."""
+    """A file is damaged or not in the expected format."""
 
 
 class WorldError(NonsmoothError):
@@ -44,7 +44,7 @@ class ContactWarning(UserWarning):
 
 
 class GeometryWarning(UserWarning):
-    """Geometry was not clean, and was used without the parts that the message counts."""
+    """Geometry had redundant parts, counted in the message, which were removed."""
 
 
 class ToleranceWarning(UserWarning):

@@ -476,7 +476,7 @@ def test_ctrl_c_keeps_what_is_done(scripts: dict[str, Contender], point: Entry, 
     finally:
         process.kill()
     assert process.returncode == 130, errors
-    assert "Interrupted after 1 of 2 rows: the same command goes on." in errors
+    assert "Interrupted after 1 of 2 rows; run the same command to continue." in errors
     assert len((tmp_path / "out" / "rows.jsonl").read_text(encoding="utf-8").splitlines()) == 1
     assert (tmp_path / "out" / "report.html").exists()
     with pytest.raises(ProcessLookupError):

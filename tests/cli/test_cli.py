@@ -100,7 +100,7 @@ def test_solve_prints_the_answer() -> None:
     assert result.exit_code == 0
     assert "sliding-ball: a ball that slides on a plane, exact law" in result.stdout
     assert "1 contact, no joints, law coulomb" in result.stdout
-    assert "Solved: The certificate holds to the tolerance asked for." in result.stdout
+    assert "Solved: The certificate holds to the requested tolerance." in result.stdout
     assert re.search(r"^solver +gauss-seidel", result.stdout, re.MULTILINE)
     assert re.search(r"^momentum balance +\d\.\d\de[-+]\d\d +N·s +\d", result.stdout, re.MULTILINE)
     assert re.search(r"^verdict .* holds to 1e-08", result.stdout, re.MULTILINE)
@@ -163,7 +163,7 @@ def test_unsolved_is_exit_code_2_and_the_answer_so_far_is_kept(tmp_path: Path) -
     assert result.exit_code == 2
     assert "Iteration limit: " in result.stdout
     assert "does not hold to 1e-08" in result.stdout
-    assert f"Problem and solution stored in {path}" in result.stdout
+    assert f"Problem and solution written to {path}" in result.stdout
     assert read_problem(path).contacts == 2
     assert np.any(read_start(path) != 0.0)
     assert run("solve", str(path), "--start", str(path)).exit_code == 0
@@ -189,7 +189,7 @@ def test_plot(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"history.{suffix}"
     result = run("solve", "block-opens", "--solver", "apgd", "--plot", str(path))
     assert result.exit_code == 0
-    assert f"History drawn in {path}" in result.stdout
+    assert f"Plot written to {path}" in result.stdout
     start = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}[suffix]
     assert path.read_bytes().startswith(start)
 
@@ -251,7 +251,7 @@ MISTAKES = {
     "solve sliding-ball --solver gauss-seidel --option threads=2.5": "'2.5' is not a whole number",
     "solve sliding-ball --solver apgd --option anti_relaxation=perhaps": "give true or false",
     "solve sliding-ball --solver fixed-point --option inner=x": "no solver 'x'",
-    "solve sliding-ball --solver interior-point": "interior-point takes relaxed problems",
+    "solve sliding-ball --solver interior-point": "interior-point supports relaxed problems",
     "solve sliding-ball --start xyz.h5": "cannot read xyz.h5: No such file",
     "solve sliding-ball --save xyz/p.h5": "cannot write xyz/p.h5: there is no folder xyz",
     "solve sliding-ball --plot p.doc": "must end in one of .png, .pdf, .svg",
@@ -437,7 +437,7 @@ def test_compilation_is_announced_once_and_only_when_it_happens() -> None:
         assert said == []
         second(1.0)
     assert said[0] == "Compiling kernels for the first use…"
-    assert re.fullmatch(r"Kernels compiled in \d+\.\d s; they are kept for next time\.", said[1])
+    assert re.fullmatch(r"Kernels compiled in \d+\.\d s; they are cached for the next run\.", said[1])
     assert len(said) == 2
     with kernel_cache.watch_compilation(said.append):
         second(1.0)

@@ -28,7 +28,7 @@ def test_a_problem_is_solved_and_compared_with_the_known_answer() -> None:
     assert result.exit_code == 0
     assert "Solved" in result.output
     assert "natural map" in result.output
-    assert "known answer" in result.output
+    assert "known solution" in result.output
 
 
 def test_json_has_the_answer_and_its_certificate() -> None:
@@ -52,7 +52,7 @@ def test_a_limit_is_exit_code_two() -> None:
         (("joseph",), "did you mean josephy?"),
         (("josephy", "--start", "nowhere"), "josephy has no start 'nowhere'"),
         (("josephy", "--solver", "path"), "there is no solver 'path'"),
-        (("josephy", "--solver", "lemke"), "lemke solves linear problems"),
+        (("josephy", "--solver", "lemke"), "lemke supports linear problems"),
     ],
 )
 def test_mistakes_are_one_sentence(words: tuple[str, ...], sentence: str) -> None:

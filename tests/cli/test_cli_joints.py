@@ -181,7 +181,7 @@ def test_joint_rows_are_in_the_problems() -> None:
 def test_problems_of_the_projected_scheme_say_so() -> None:
     run("record-problems", "cart.toml", "--every", "5", "--scheme", "projected", "--limit", "1")
     stored = read_fclib(next(Path("problems").glob("*.hdf5")))
-    assert "put right after the step" in stored.info.description
+    assert "corrected after the step" in stored.info.description
 
 
 def test_what_was_not_solved_is_a_guess_with_joint_impulses() -> None:
@@ -203,7 +203,7 @@ def test_bounded_rows_are_refused_in_one_sentence(in_folder: Path) -> None:
     )
     result = run("record-problems", "rope.toml", "--every", "5")
     assert result.exit_code == 1
-    assert "joint rows have bounds, which FCLib files do not hold" in " ".join(result.stderr.split())
+    assert "joint rows have bounds, which FCLib files do not store" in " ".join(result.stderr.split())
 
 
 def test_run_records_reactions(tmp_path: Path) -> None:

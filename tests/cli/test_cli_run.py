@@ -123,7 +123,7 @@ def test_values_of_a_scene_are_typed_by_its_parameters() -> None:
 def test_a_run_of_no_time() -> None:
     result = run("run", "ball.toml", "--duration", "0")
     assert result.exit_code == 0
-    assert "No step was done." in result.stdout
+    assert "The run has no steps." in result.stdout
     assert answer("ball.toml", "--duration", "0")["end"] is None
 
 
@@ -151,12 +151,12 @@ def test_missed_tolerances_are_exit_code_2() -> None:
     result = run(*words, "--throw", "--record", "r.h5")
     assert (result.exit_code, result.stdout) == (2, "")
     assert re.search(
-        r"Error: step 1 ended as 'iteration limit' at a residual of \S+: r\.h5 is kept; go on with --resume "
-        "--no-throw, or try another --solver\n", result.stderr
+        r"Error: step 1 ended as 'iteration limit' at a residual of \S+: r\.h5 is kept; continue with "
+        "--resume --no-throw, or try another --solver\n", result.stderr
     )  # fmt: skip
     result = run(*words, "--no-throw", "--record", "r.h5", "--resume")
     assert result.exit_code == 2
-    assert result.stderr == "r.h5 goes on from step 0, t = 0 s\n"
+    assert result.stderr == "r.h5 continues from step 0, t = 0 s\n"
     assert "5 of 5 steps missed the tolerance 0.0001" in result.stdout
 
 
@@ -190,7 +190,7 @@ def test_a_finished_run_is_made_longer_by_resume_with_the_same_bits() -> None:
     whole = answer(*words, "--duration", "0.2", "--record", "whole.h5")
     assert answer(*words, "--duration", "0.1", "--record", "parts.h5")["steps"] == 10
     result = run("run", *words, "--duration", "0.2", "--record", "parts.h5", "--resume", "--json")
-    assert result.stderr == "parts.h5 goes on from step 10, t = 0.1 s\n"
+    assert result.stderr == "parts.h5 continues from step 10, t = 0.1 s\n"
     assert json.loads(result.stdout)["end"] == whole["end"]
     with ns.Trajectory("whole.h5") as first, ns.Trajectory("parts.h5") as second:
         np.testing.assert_array_equal(first.history("position", "ball"), second.history("position", "ball"))
@@ -202,7 +202,7 @@ def test_a_finished_run_has_nothing_to_go_on_with() -> None:
     again = run(*words, "--resume")
     assert again.exit_code == 0
     assert again.stderr == (
-        "ball.h5 has come to step 10, t = 0.1 s already, as asked for: a longer --duration goes on\n"
+        "ball.h5 has already reached step 10, t = 0.1 s: give a longer --duration to continue\n"
     )
     assert "10 steps of 0.01 s, to t = 0.1 s" in again.stdout
     assert run(*words, "--resume", "--quiet").stderr == ""
@@ -222,7 +222,7 @@ def test_resuming_loses_nothing(in_folder: Path) -> None:
     checkpoint.unlink()
     lost = run(*words, "--resume", "--duration", "0.2")
     assert lost.exit_code == 1
-    assert "has 10 steps but no checkpoint to go on from: put ball.h5.checkpoint back beside it, or repl" in (
+    assert "has 10 steps but no checkpoint to resume from: restore ball.h5.checkpoint beside it, or repl" in (
         lost.stderr
     )
     assert "--fresh in place of --resume" in lost.stderr
@@ -230,7 +230,7 @@ def test_resuming_loses_nothing(in_folder: Path) -> None:
 
     nothing = run("run", "ball.toml", "--record", "bal.h5", "--resume")
     assert nothing.exit_code == 1
-    assert "there is no recording bal.h5 to go on from: leave out --resume to begin one" in nothing.stderr
+    assert "there is no recording bal.h5 to resume: omit --resume to start one" in nothing.stderr
     assert not (in_folder / "bal.h5").exists()
 
 
@@ -241,13 +241,13 @@ def test_a_recording_is_replaced_only_on_demand(in_folder: Path) -> None:
     again = run(*words, "--duration", "0.05")
     assert (again.exit_code, again.stdout) == (1, "")
     assert again.stderr == (
-        "Error: ball.h5 holds a run of 10 of 10 steps already: go on with --resume, replace it with --fresh, "
-        "or name another file\n"
+        "Error: ball.h5 already holds a run of 10 of 10 steps: continue with --resume, replace it with "
+        "--fresh, or name another file\n"
     )
     assert (in_folder / "ball.h5").read_bytes() == before
     both = run(*words, "--resume", "--fresh")
     assert both.exit_code == 1
-    assert "--resume goes on with ball.h5 and --fresh replaces it: give one of them" in both.stderr
+    assert "--resume continues ball.h5 and --fresh replaces it: give one of them" in both.stderr
     assert run(*words, "--duration", "0.05", "--fresh").exit_code == 0
     with ns.Trajectory("ball.h5") as trajectory:
         assert trajectory.steps.count == 5
@@ -288,16 +288,16 @@ def test_ctrl_c_keeps_the_recording_and_resume_goes_on_with_the_same_bits() -> N
     result = run(*words)
     assert (result.exit_code, result.stdout) == (130, "")
     assert result.stderr == (
-        "Interrupted after 6 of 10 steps: p.h5 is kept; the same command with --resume goes on.\n"
+        "Interrupted after 6 of 10 steps: p.h5 is kept; run the same command with --resume to continue.\n"
     )
     assert signal.getsignal(signal.SIGINT) is handler
     assert "6 steps of 0.01 s, to t = 0.06 s of 0.1 s: unfinished" in run("inspect", "p.h5").stdout
     again = run(*words)  # without --resume it would be lost
     assert again.exit_code == 1
-    assert "p.h5 holds a run of 6 of 10 steps already: go on with --resume" in again.stderr
+    assert "p.h5 already holds a run of 6 of 10 steps: continue with --resume" in again.stderr
     resumed = run(*words, "--resume")
     assert resumed.exit_code == 0
-    assert resumed.stderr == "p.h5 goes on from step 6, t = 0.06 s\n"
+    assert resumed.stderr == "p.h5 continues from step 6, t = 0.06 s\n"
     straight = ns.simulate(ns.scenes.rolling_ball(), duration=0.1, step=0.01)
     with ns.Trajectory("p.h5") as trajectory:
         assert trajectory.steps.count == 10
@@ -311,10 +311,10 @@ def test_a_second_ctrl_c_breaks_the_step_off_and_what_was_whole_is_kept() -> Non
     words = ("run", "pressing", "--duration", "0.1", "--step", "0.01", "--record", "p.h5")
     result = run(*words)
     assert result.exit_code == 130
-    assert result.stderr.startswith("Interrupted after 5 of 10 steps: p.h5 is kept; the same command with")
+    assert result.stderr.startswith("Interrupted after 5 of 10 steps: p.h5 is kept; run the same command")
     resumed = run(*words, "--resume")
     assert resumed.exit_code == 0
-    assert resumed.stderr == "p.h5 goes on from step 5, t = 0.05 s\n"
+    assert resumed.stderr == "p.h5 continues from step 5, t = 0.05 s\n"
     straight = ns.simulate(ns.scenes.rolling_ball(), duration=0.1, step=0.01)
     with ns.Trajectory("p.h5") as trajectory:
         np.testing.assert_array_equal(trajectory.frame(-1).position, straight.system.position)
@@ -324,7 +324,10 @@ def test_a_second_ctrl_c_breaks_the_step_off_and_what_was_whole_is_kept() -> Non
 @pytest.mark.usefixtures("pressing")
 def test_what_goes_on_after_ctrl_c_depends_on_the_flags() -> None:
     words = ("run", "pressing", "--duration", "0.1", "--step", "0.01", "--record", "p.h5")
-    assert "the same command with --resume in place of --fresh goes on.\n" in run(*words, "--fresh").stderr
+    assert (
+        "run the same command with --resume in place of --fresh to continue.\n"
+        in run(*words, "--fresh").stderr
+    )
 
 
 @pytest.mark.usefixtures("pressing")
@@ -332,7 +335,7 @@ def test_ctrl_c_without_a_recording() -> None:
     result = run("run", "pressing", "--duration", "0.1", "--step", "0.01")
     assert result.exit_code == 130
     assert result.stderr == (
-        "Interrupted after 6 of 10 steps: nothing was recorded; --record FILE would keep it.\n"
+        "Interrupted after 6 of 10 steps: nothing was recorded; give --record FILE to keep results.\n"
     )
 
 
@@ -355,13 +358,15 @@ def test_ctrl_c_in_a_process_of_its_own(in_folder: Path) -> None:
     finally:
         child.kill()
     assert child.returncode == 130
-    found = re.search(r"Interrupted after (\d+) of 100000 steps: f\.h5 is kept; the same command with ", said)
+    found = re.search(
+        r"Interrupted after (\d+) of 100000 steps: f\.h5 is kept; run the same command with ", said
+    )
     assert found, said
     done = int(found[1])
     assert _recorded_steps() == done
     more = run(*words, "--duration", str(0.001 * (done + 5)), "--resume")
     assert more.exit_code == 0, more.stderr
-    assert f"f.h5 goes on from step {done}, t = {0.001 * done:.6g} s\n" in more.stderr
+    assert f"f.h5 continues from step {done}, t = {0.001 * done:.6g} s\n" in more.stderr
     straight = ns.simulate(ns.scenes.filling(30), duration=0.001 * (done + 5), step=0.001)
     with ns.Trajectory("f.h5") as trajectory:
         assert trajectory.steps.count == done + 5
@@ -384,7 +389,7 @@ def test_joints_that_come_apart_are_told_and_exit_code_2() -> None:
     words = ("run", "chain", "--set", "links=40", "--duration", "1")
     result = run(*words, "--scheme", "stabilised", "--step", "0.02", "--record", "c.h5")
     assert result.exit_code == 2
-    told = r"Joints came apart by \S+ m or rad: choose a shorter --step or another --scheme"
+    told = r"Joints opened by \S+ m or rad: choose a shorter --step or another --scheme"
     assert re.search(told, result.stdout), result.stdout
     assert "Certified" not in result.stdout
     assert re.search(told, run("inspect", "c.h5").stdout)
@@ -409,7 +414,7 @@ MISTAKES = {
     "run xyz": f"neither a file nor a ready-made scene: choose one of {', '.join(SCENES)}",
     "run .": "cannot read .: Is a directory",
     "run wrong.toml": "wrong.toml, line 2, .*'spere' is not known: use one of sphere, box",
-    "run ball.toml --set radius=1": "ball.toml is a file, and its values are set in it",
+    "run ball.toml --set radius=1": "ball.toml is a file: set its values in the file",
     "run filling --set sphere=3": "scene filling has no parameter 'sphere': did you mean spheres",
     "run filling --set spheres": "--set spheres: give it as key=value",
     "run filling --set spheres=2.5": "--set spheres=2.5: '2.5' is not a whole number",
@@ -425,10 +430,10 @@ MISTAKES = {
     "run ball.toml --tolerance 0": "--tolerance 0.0: it must be a positive number",
     "run ball.toml --threads 0": "--threads 0: it must be a whole number, 1 or more",
     "run ball.toml --duration 0.001 --step 1": "step is 1 s, which is longer than the duration of 0.001 s",
-    "run ball.toml --every 2": "--every is about a recording: name its file with --record FILE",
-    "run ball.toml --interval 0.1": "--interval is about a recording",
-    "run ball.toml --resume": "--resume is about a recording",
-    "run ball.toml --fresh": "--fresh is about a recording",
+    "run ball.toml --every 2": "--every applies to a recording: name its file with --record FILE",
+    "run ball.toml --interval 0.1": "--interval applies to a recording",
+    "run ball.toml --resume": "--resume applies to a recording",
+    "run ball.toml --fresh": "--fresh applies to a recording",
     "run ball.toml --record r.h5 --every 0": "every of a recording is 0",
     "run ball.toml --record r.h5 --every 2 --interval 0.1": "--every and --interval: give one of them",
     "run ball.toml --record no/r.h5": "cannot write no/r.h5: there is no folder no",

@@ -244,7 +244,7 @@ def test_older_files_are_not_overwritten() -> None:
     before = path.read_bytes()
     result = record("rolling-ball", "--set", "speed=1", *TIMES, "--every", "10")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "problems holds problems of rolling-ball already (rolling-ball-i00010-1.hdf5)" in result.stderr
+    assert "problems already holds problems of rolling-ball (rolling-ball-i00010-1.hdf5)" in result.stderr
     assert path.read_bytes() == before
     assert len(recorded("ball.toml", "--every", "10")) == 2  # another scene may share the folder
 
@@ -264,7 +264,7 @@ MISTAKES = {
     "rolling-ball --every 1 --set size=1": "scene rolling-ball has no parameter 'size'",
     "rolling-ball --every 1 --solver newtn": "did you mean newton",
     "rolling-ball --every 1 --step 0": "step is 0.0 s: give a positive",
-    "relaxed.toml --every 1": "relaxed.toml asks for the law relaxed: FCLib files state Coulomb",
+    "relaxed.toml --every 1": "relaxed.toml uses the law relaxed, but FCLib files store Coulomb",
     "rolling-ball --every 500": "of 200 steps none that was due .step 500, then every 500. has 1 contact or",
     "rolling-ball --every 1 --contacts-at-least 2": "has 2 contacts or more, the most in any step is 1",
 }

@@ -21,7 +21,7 @@ MISTAKES = {
     "solve sliding-ball --max-iterations -1": "--max-iterations -1: it must be a whole number",
     "solve sliding-ball --time-limit 0": "--time-limit 0.0: it must be",
     "solve sliding-ball --measure foo": "--measure foo: choose one of",
-    "solve sliding-ball --measure both --law relaxed": "--measure both goes with Coulomb's law",
+    "solve sliding-ball --measure both --law relaxed": "--measure both needs Coulomb's law",
     "compare sliding-ball --tolerance 0": "--tolerance 0.0: it must be",
     "complementarity josephy --tolerance 0": "--tolerance 0.0: it must be",
     "run rolling-ball --scheme foo": "--scheme foo: choose one of",

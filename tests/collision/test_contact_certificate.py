@@ -328,7 +328,9 @@ def test_sampled_visits_every_contact_once_in_fifty_steps_and_the_same_again() -
         checker.check(contacts, position, quaternion, margin=MARGIN, step=step) for step in range(100)
     ]
     assert sum(one.checked for one in certificates[:50]) == len(contacts)
-    assert certificates[:50] == certificates[50:]
+    assert [repr(one) for one in certificates[:50]] == [
+        repr(one) for one in certificates[50:]
+    ]  # NaN is no NaN
     whole = merged(certificates)
     assert whole.holds
     assert whole.share == pytest.approx(0.02)

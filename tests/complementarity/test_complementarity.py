@@ -101,7 +101,7 @@ def test_single_numbers_are_bounds_where_the_start_gives_the_size() -> None:
 
 def test_a_start_outside_the_bounds_is_projected_and_said() -> None:
     found = solve(plain(), SemismoothNewton(), start=[-1.0, -1.0])
-    assert "2 components of the start lay outside their bounds" in found.statistics.note
+    assert "2 components of the start were outside their bounds" in found.statistics.note
     assert plain(start=[-1.0, 5.0]).start.tolist() == [0.0, 5.0]
     np.testing.assert_allclose(found.point, [1.0, 0.0], atol=1e-8)
 
@@ -365,4 +365,4 @@ def test_a_large_linear_problem_without_solution_is_proved_to_have_none():
     matrix[0, 0] = 0.0
     found = solve(LCP(matrix, -np.ones(4000)), throw=False)
     assert found.status is Status.INFEASIBLE
-    assert "misses a sign" in found.statistics.note
+    assert "misses a required sign" in found.statistics.note

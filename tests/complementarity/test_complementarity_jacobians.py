@@ -146,7 +146,7 @@ def test_evaluations_stay_within_the_bounds(seed: int) -> None:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda z: np.array([float(z[0]), 1.0]), "does not take complex numbers"),
+        (lambda z: np.array([float(z[0]), 1.0]), "does not support complex numbers"),
         (lambda z: z.real, "drops the imaginary part"),
         (lambda z: np.abs(z) + z, "row 0 of the function loses imaginary parts"),
         (lambda z: np.array([z[0], np.linalg.norm(z)]), "row 1 of the function loses imaginary parts"),

@@ -188,7 +188,7 @@ def test_wrong_derivatives_are_named():
         ({"friction": -0.1}, "0 or more"),
         ({"friction": 0.3}, "no tangent"),
         ({"restitution": 1.2}, "from 0 to 1"),
-        ({"friction": 0.3, "sticking_friction": 0.2, "tangent": lambda q, t: [1.0]}, "holds no less"),
+        ({"friction": 0.3, "sticking_friction": 0.2, "tangent": lambda q, t: [1.0]}, "at least as much"),
         ({"slip_rate": lambda q, t: [1.0]}, "no tangent"),
     ],
 )

@@ -258,7 +258,7 @@ def test_what_it_cannot_take_is_named() -> None:
     )
     with pytest.raises(UnsupportedError, match="needs masses"):
         solve(without_masses, EquationsOfMotion())
-    with pytest.raises(UnsupportedError, match=r"takes coulomb and relaxed.*pyramid"):
+    with pytest.raises(UnsupportedError, match=r"supports coulomb and relaxed.*pyramid"):
         solve(plain.with_law("pyramid(8)"), EquationsOfMotion())
     with pytest.raises(UnsupportedError, match=r"about 30 unknowns \(max_unknowns=20\)"):
         solve(plain, EquationsOfMotion(max_unknowns=20))

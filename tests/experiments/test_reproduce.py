@@ -469,7 +469,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
 ) -> None:
     result = two(tmp_path, first=raising(KeyboardInterrupt()))
     assert result.exit_code == 130
-    assert "Interrupted with 2 of 2 experiments left: the same command goes on." in result.stderr
+    assert "Interrupted with 2 of 2 experiments left; run the same command to continue." in result.stderr
     report = Page(tmp_path)
     assert "Not run yet: first, second." in report.words
     assert report.verdicts()["Fig. 2"] == "not run"
@@ -529,7 +529,7 @@ def test_report_sets_theirs_beside_ours(tmp_path: Path, two: Callable[..., Resul
     result = two(tmp_path, "--quick")
     assert result.exit_code == 0
     assert "in kind only 2" in " ".join(result.stdout.split())
-    assert f"The report is {tmp_path / 'report.html'}" in result.stdout.replace("\n", "")
+    assert f"Report written to {tmp_path / 'report.html'}" in result.stdout.replace("\n", "")
     report = Page(tmp_path)
     assert report.verdicts() == {
         "Fig. 1": "sketch",

@@ -739,12 +739,12 @@ def test_runs_that_recorded_less(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((), r"name one or more of --vtk DIR, --csv DIR, --parquet DIR or --gltf FILE\.glb"),
+        ((), r"give one or more of --vtk DIR, --csv DIR, --parquet DIR or --gltf FILE\.glb"),
         (("--gltf", "a.gltf"), r"--gltf a\.gltf: the name must end in \.glb"),
         (("--gltf", "missing/a.glb"), "there is no folder missing"),
-        (("--gltf", "a.glb", "--every", "2"), "--every is about --vtk, --csv or --parquet"),
-        (("--csv", "t", "--time", "1"), r"--time is about --gltf FILE\.glb"),
-        (("--csv", "t", "--surfaces", "all"), "--surfaces is about --vtk DIR"),
+        (("--gltf", "a.glb", "--every", "2"), "--every applies only to --vtk, --csv or --parquet"),
+        (("--csv", "t", "--time", "1"), r"--time applies only to --gltf FILE\.glb"),
+        (("--csv", "t", "--surfaces", "all"), "--surfaces applies only to --vtk DIR"),
         (("--vtk", "v", "--surfaces", "mesh"), r"--surfaces mesh: did you mean meshes\?"),
         (("--gltf", "a.glb", "--colour", "mood"), "--colour mood: choose one of speed, force, body"),
         (("--csv", "t", "--every", "0"), "every is 0: give a whole number, 1 or more"),

@@ -218,7 +218,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
         write_problem(ball(), tmp_path / "file" / "x.h5")
     with pytest.raises(OSError, match=r"cannot write .*: it is a folder"):
         write_problem(ball(), tmp_path)
-    with pytest.raises(OSError, match=r"cannot write .*: it is not a file"):
+    with pytest.raises(OSError, match=r"cannot write .*: it is not a writable file"):
         write_problem(ball(), os.devnull)
 
 
@@ -233,7 +233,7 @@ def test_protected_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda *_: False)
-        with pytest.raises(OSError, match="not a file that may be written"):
+        with pytest.raises(OSError, match="not a writable file"):
             write_problem(ball(), path)
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", denied)
@@ -308,8 +308,8 @@ WRONG: dict[str, tuple[Callable[[h5py.File], Any], str]] = {
     "bomb": (replace("bias", shape=(10**7,), dtype="f8", compression="gzip"), "does not fit into"),
     "soft link": (relink("bias", h5py.SoftLink("/momentum")), "'bias' is a link"),
     "external link": (relink("bias", h5py.ExternalLink("elsewhere.h5", "/x")), "'bias' is a link"),
-    "external": (external, "'momentum' keeps its numbers in another file"),
-    "virtual": (virtual, "'momentum' keeps its numbers in another file"),
+    "external": (external, "'momentum' stores its numbers in another file"),
+    "virtual": (virtual, "'momentum' stores its numbers in another file"),
     "named type": (relink("bias", np.dtype("f8")), "'bias' is not a dataset"),
     "group": (lambda f: (f.pop("bias"), f.create_group("bias")), "'bias' is a group and must be a dataset"),
     "wrong length": (replace("bias", data=np.zeros(5)), "no valid problem: bias has 5 numbers"),

@@ -289,7 +289,7 @@ WRONG = [
     ),
     (SPHERE + "[[forces]]\nbody = 'ball'\nforce = [1, 0, 0]", 6, "forces[0].body", "not known"),
     (SPHERE + "[[forces]]\nbody = 1\nforce = [1, 0, 0]", 6, "forces[0].body", "0 to 0"),
-    (SPHERE + "[[forces]]\nbody = 0", 5, "forces[0]", "says nothing"),
+    (SPHERE + "[[forces]]\nbody = 0", 5, "forces[0]", "it is empty"),
     (SPHERE + "[[forces]]\nbody = 0\nforce = [1, 0]", 7, "forces[0].force", "three numbers"),
     (SPHERE + "[[forces]]\nbody = 0\nforce = [1, 0, 0]\nphase = 1", 8, "forces[0].phase", "frequency"),
 ]

@@ -271,7 +271,7 @@ WRONG = [
     (PIN.replace("0.6", "0.7"), 6, "joints[0].axis", "axis of joint 'pin' has length"),
     (PIN.replace("-0.2", "nan"), 5, "joints[0].point", "must be finite"),
     (PIN + "collide = 1", 7, "joints[0].collide", "neither true nor false"),
-    (PIN + PIN, 9, "joints[1].name", "'pin' already"),
+    (PIN + PIN, 9, "joints[1].name", "'pin' exists already"),
     (PIN.replace("right", "left"), 0, "joints[0]", "joint 'pin' connects body 'left' with itself"),
     (
         "[[joints]]\ntype = 'revolute'\na = 0\naxis = [0, 0, 1]",
@@ -322,7 +322,7 @@ WRONG = [
     ),
     (PIN + "[[motors]]\njoint = 0\nforce = '1'\nfrequency = 3", 9, "motors[0].force", "motor of joint 'pin'"),
     (PIN + "[[motors]]\njoint = 0\nspeed = 1\nlimit = -3", 10, "motors[0].limit", "must be positive"),
-    (PIN + "[[springs]]\njoint = 0", 7, "springs[0]", "the spring of joint 'pin' does nothing"),
+    (PIN + "[[springs]]\njoint = 0", 7, "springs[0]", "the spring of joint 'pin' has no effect"),
     (PIN + "[[springs]]\njoint = 0\nstiffness = -2", 9, "springs[0].stiffness", "must not be negative"),
     (PIN + "[[springs]]\njoint = 1\nstiffness = 2", 8, "springs[0].joint", "0 to 0"),
     (PIN + "[[limits]]\njoint = 0", 7, "limits[0]", "give lower, upper or both"),

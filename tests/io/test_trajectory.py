@@ -589,7 +589,7 @@ def test_steps_without_a_checkpoint_are_not_thrown_away(tmp_path: Path) -> None:
     assert not (tmp_path / "run.h5.checkpoint").exists()
     before = path.read_bytes()
     with pytest.raises(
-        OptionError, match=r"has 20 steps and no checkpoint .*: put .*run\.h5\.checkpoint back"
+        OptionError, match=r"has 20 steps and no checkpoint .*: restore .*run\.h5\.checkpoint"
     ):
         run(path, 30, resume=True)
     assert path.read_bytes() == before
@@ -640,9 +640,9 @@ def test_starting_anew_forgets_the_checkpoint(tmp_path: Path, monkeypatch: pytes
             run(path, 5, overwrite=True)
     assert path.read_bytes() == before  # what could not be replaced stays, and can still be resumed
     assert read_checkpoint(f"{path}.checkpoint").rows["steps"] == 14
-    with pytest.raises(OptionError, match=r"run\.h5 exists already: record in another file, go on with it"):
+    with pytest.raises(OptionError, match=r"run\.h5 exists already: record in another file, continue it"):
         run(path, 5)
-    with pytest.raises(OptionError, match=r"resume=True goes on with .* and overwrite=True replaces it"):
+    with pytest.raises(OptionError, match=r"resume=True continues .* and overwrite=True replaces it"):
         run(path, 20, resume=True, overwrite=True)
     assert path.read_bytes() == before
     run(path, 5, overwrite=True)

@@ -292,6 +292,8 @@ def test_open_meshes_are_for_fixed_bodies():
         (lambda s: s.add_height_field([[0.0, 1.0]], (1, 1), name="hill"), "body 'hill': heights of a height"),
         (lambda s: s.add_height_field(HEIGHTS, (1, 0)), "spacing of a height field along y is 0 m"),
         (lambda s: s.add_height_field(HEIGHTS, (1, 1), fixed=False, mass=1.0), "body 0 has a height field"),
+        (lambda s: s.add_body(HeightField(HEIGHTS, (1, 1))), "mass is not finite: make it fixed=True"),
+        (lambda s: s.add_height_field(HEIGHTS, (1, 1), mass=1.0, name="hill"), "takes no mass: omit mass"),
     ],
 )
 def test_bad_input_gets_one_sentence_that_names_the_body(add, message):
@@ -322,7 +324,7 @@ def test_height_field_is_centred_and_solid_below():
 
 def test_a_hull_that_is_flat_but_for_rounding_is_refused() -> None:
     points = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 1e-12]])
-    with pytest.raises(ProblemError, match=r"lie in a plane but for"):
+    with pytest.raises(ProblemError, match=r"lie in a plane within"):
         ConvexHull(points)
     points[3, 2] = 1e-6
     assert ConvexHull(points).volume > 0.0

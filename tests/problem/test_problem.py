@@ -96,7 +96,7 @@ def test_constructors_of_a_form_take_what_goes_with_it(scene):
         ContactProblem.from_matrices(**s.matrix_arguments(), bodies=s.bodies)
     with pytest.raises(ProblemError, match=r"blocks must be \(contacts, 2, d, 6\)"):
         ContactProblem.from_blocks(**s.block_arguments() | {"jacobian": np.zeros((6, 3))})
-    with pytest.raises(ProblemError, match="a matrix is needed here"):
+    with pytest.raises(ProblemError, match="give a matrix"):
         ContactProblem.from_matrices(**s.matrix_arguments() | {"jacobian": s.jacobian})
 
 
@@ -490,7 +490,7 @@ DELASSUS = {
 NOTHING = object()
 """Leaves the argument out."""
 SHAPES = r"\(bodies, 6, 6\) or \(bodies, 6\)"
-STUCK = "moves no body along its normal .*leave out"
+STUCK = "moves no body along its normal .*omit"
 NEGATIVE = "delassus has a negative diagonal entry at index"
 INDEFINITE = "mass is not positive definite: check"
 
@@ -613,9 +613,9 @@ MISTAKES = {
     "rows do not divide": (
         MATRICES,
         {"friction": [0.1] * 4},
-        r"6 contact rows for 4 contacts: .*give components",
+        r"6 contact rows for 4 contacts .*give components",
     ),
-    "four rows each": (MATRICES, {"friction": [0.1]}, r"6 contact rows for 1 contacts: .*give components"),
+    "four rows each": (MATRICES, {"friction": [0.1]}, r"6 contact rows for 1 contacts .*give components"),
     "components too few": (
         MATRICES,
         {"components": [3, 2]},
@@ -661,7 +661,7 @@ MISTAKES = {
         r"mass has shape \(2, 6, 3\): .*" + SHAPES,
     ),
     "mass not square": (MATRICES, {"mass": np.ones((8, 6))}, r"mass has shape \(8, 6\): it must be square"),
-    "mass a vector": (MATRICES, {"mass": np.ones(8)}, r"mass has shape \(8,\): a matrix is needed"),
+    "mass a vector": (MATRICES, {"mass": np.ones(8)}, r"mass has shape \(8,\): give a matrix"),
     "zero mass": (
         BLOCKS,
         {"mass": changed(np.ones((2, 6)), (1, 0), 0.0)},
@@ -675,7 +675,7 @@ MISTAKES = {
     "zero mass in a matrix": (
         MATRICES,
         {"mass": changed(MATRICES["mass"], (3, 3), 0.0)},
-        r"mass has a zero or negative diagonal entry at index 3: .*positive; leave",
+        r"mass has a zero or negative diagonal entry at index 3: .*positive; omit",
     ),
     "negative mass in a sparse matrix": (
         MATRICES,
@@ -724,7 +724,7 @@ MISTAKES = {
     "jacobian a vector": (
         MATRICES,
         {"jacobian": np.ones(8)},
-        r"jacobian has shape \(8,\): a matrix is needed",
+        r"jacobian has shape \(8,\): give a matrix",
     ),
     "blocks of one side": (
         BLOCKS,
@@ -754,7 +754,7 @@ MISTAKES = {
     "joint blocks with matrices": (
         MATRICES,
         {"joint_jacobian": np.ones((2, 2, 6))},
-        r"joint_jacobian has shape \(2, 2, 6\): a matrix",
+        r"joint_jacobian has shape \(2, 2, 6\): give a matrix",
     ),
     # -- body indices
     "body too large": (
@@ -803,32 +803,32 @@ MISTAKES = {
     "momentum too short": (
         MATRICES,
         {"momentum": np.zeros(7)},
-        r"momentum has 7 numbers and 8 are needed: one .*generalised velocity",
+        r"momentum has 7 numbers instead of 8: one .*generalised velocity",
     ),
     "momentum of blocks too long": (
         BLOCKS,
         {"momentum": np.zeros((3, 6))},
-        r"momentum has 18 numbers and 12 are needed",
+        r"momentum has 18 numbers instead of 12",
     ),
     "bias too short": (
         MATRICES,
         {"bias": np.zeros(2)},
-        r"bias has 2 numbers and 6 are needed: one .*contact component",
+        r"bias has 2 numbers instead of 6: one .*contact component",
     ),
     "bias of one number": (
         MATRICES,
         {"bias": 0.5},
-        r"bias has 1 numbers and 6 are needed: one .*contact component",
+        r"bias has 1 numbers instead of 6: one .*contact component",
     ),
     "joint bias too long": (
         BLOCKS,
         {"joint_bias": np.zeros(3)},
-        r"joint_bias has 3 numbers and 2 are needed: one .*joint row",
+        r"joint_bias has 3 numbers instead of 2: one .*joint row",
     ),
     "free velocity too short": (
         DELASSUS,
         {"free_velocity": np.zeros(6)},
-        r"free_velocity has 6 numbers and 8 are needed: one .*delassus",
+        r"free_velocity has 6 numbers instead of 8: one .*delassus",
     ),
     # -- missing and contradictory arguments
     "mass missing": (MATRICES, {"mass": NOTHING}, r"mass is missing: give mass and jacobian, or delassus"),
@@ -847,12 +847,12 @@ MISTAKES = {
     "bodies with matrices": (
         MATRICES,
         {"bodies": [[0, -1], [0, -1]]},
-        r"\bbodies goes with a jacobian of blocks .*leave it out",
+        r"\bbodies needs a jacobian of blocks .*omit it",
     ),
     "joint bodies with matrices": (
         MATRICES,
         {"joint_bodies": [[0, -1], [0, -1]]},
-        r"joint_bodies goes with .*blocks .*leave it out",
+        r"joint_bodies needs .*blocks .*omit it",
     ),
     "joint bodies without joints": (
         BLOCKS,
@@ -862,7 +862,7 @@ MISTAKES = {
     "joint bias without joints": (
         MATRICES,
         {"joint_jacobian": NOTHING, "joint_bias": [0.0, 0.0]},
-        r"joint_bias has 2 numbers and 0 are needed",
+        r"joint_bias has 2 numbers instead of 0",
     ),
     # -- Delassus matrices
     "delassus not square": (
@@ -926,12 +926,12 @@ MISTAKES = {
     "joint row moves nothing": (
         BLOCKS,
         {"joint_jacobian": changed(BLOCKS["joint_jacobian"], (1, slice(None)), 0.0)},
-        r"joint row 1 moves no body: leave out",
+        r"joint row 1 moves no body: omit",
     ),
     "joint column of zeros": (
         MATRICES,
         {"joint_jacobian": changed(MATRICES["joint_jacobian"], (slice(None), 0), 0.0)},
-        r"joint row 0 moves no body: leave out",
+        r"joint row 0 moves no body: omit",
     ),
     "joint between fixed bodies": (
         BLOCKS,

@@ -91,7 +91,7 @@ def test_it_depends_on_units_and_the_certificate_does_not() -> None:
 
 def test_mistakes_are_named() -> None:
     problem = one_contact([-1.0, 0.0, 0.0])
-    with pytest.raises(ProblemError, match="velocity goes with masses"):
+    with pytest.raises(ProblemError, match="velocity needs masses"):
         siconos_error(problem, np.zeros(3), velocity=np.zeros(3))
     with pytest.raises(ProblemError, match="impulses have shape"):
         siconos_error(problem, np.zeros(2))

@@ -536,7 +536,7 @@ def test_what_is_not_recorded_cannot_be_drawn(tmp_path):
 def test_the_pace_of_a_film_gives_its_times():
     np.testing.assert_allclose(Pace(10.0, 0.5).times(1.0, 1.2), [1.0, 1.05, 1.1, 1.15, 1.2])
     np.testing.assert_allclose(Pace(25.0, 1.0).times(0.0, 0.1), [0.0, 0.04, 0.08])
-    with pytest.raises(OptionError, match="end it later"):
+    with pytest.raises(OptionError, match="give a later end"):
         Pace().times(2.0, 1.0)
 
 
@@ -714,19 +714,19 @@ def test_pictures_may_be_jpeg_and_the_help_says_so(ball, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "name what to draw"),
-        (["-o", "a.png", "--film", "a.gif"], "name what to draw"),
+        ([], "no output given"),
+        (["-o", "a.png", "--film", "a.gif"], "no output given"),
         (["-o", "a.png", "--time", "9"], "time 9 s is not in"),
         (["-o", "a.png", "--colour", "sped"], "did you mean speed?"),
-        (["-o", "a.png", "--size", "big"], "--size big is no size"),
+        (["-o", "a.png", "--size", "big"], "--size big is not a size"),
         (["-o", "a.png", "--size", "4x4"], "width of a picture is 4"),
-        (["-o", "a.png", "--camera", "3"], "--camera 3 is no view"),
+        (["-o", "a.png", "--camera", "3"], "--camera 3 is not a view"),
         (["-o", "a.png", "--camera", "0,120"], "elevation is 120.0"),
         (["-o", "a.png", "--camera", "0,20,0"], "zoom is 0.0"),
         (["-o", "a.bmp"], "must end in one of .png"),
         (["-o", "nowhere/a.png"], "there is no folder"),
-        (["-o", "a.png", "--fps", "3"], "--fps is about a film"),
-        (["--film", "a.gif", "--time", "0.1"], "--time is about a picture"),
+        (["-o", "a.png", "--fps", "3"], "--fps applies only to a film"),
+        (["--film", "a.gif", "--time", "0.1"], "--time applies only to a picture"),
         (["--film", "a.avi"], "must end in one of .mp4, .gif"),
         (["--film", "a.gif", "--fps", "90"], "a GIF can have 50 or less"),
         (["--film", "a.gif", "--speed", "0"], "speed of a film is 0.0"),

@@ -472,7 +472,7 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
 
 
 def test_mistakes_end_in_a_sentence(tmp_path: Path) -> None:
-    assert_mistake(run("run", "filling", "--port", "9000"), "--port is about the page .* --view")
+    assert_mistake(run("run", "filling", "--port", "9000"), "--port applies to the viewer.* --view")
     assert_mistake(run("view", str(tmp_path / "none.h5")), "cannot read .*none.h5")
 
 

@@ -1,1 +1,1 @@
-"""What every room may use: how kernels are compiled and kept, checks of options, interrupts, words."""
+"""Helpers for all packages: compiled kernels and their cache, checks of options, interrupts, texts."""

@@ -1,4 +1,4 @@
-"""Work that Ctrl-C must not cut in two."""
+"""Sections that Ctrl-C must not interrupt."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C wait for the end of a short piece of work, and take effect there.
+    """Delay Ctrl-C until the end of a short section.
 
-    Python handles signals in the main thread alone: in others there is nothing to wait for.
+    Python handles signals only in the main thread: in other threads this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -27,7 +27,7 @@ def uninterrupted() -> Iterator[None]:
     try:
         yield
     finally:
-        # None: another program that Python is part of has a handler of its own, which Python cannot put back.
+        # None: the host program of an embedded Python has a handler, which Python cannot restore.
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
         if pressed:
             signal.raise_signal(signal.SIGINT)

@@ -1,15 +1,15 @@
-"""How every kernel of the package is compiled: one place for Numba's options.
+"""Numba's options for all kernels of the package.
 
 Arithmetic is strict: no reassociation, no fused multiply-add. Numba keeps a copy of a small kernel in every
-kernel that calls it, each optimised on its own, and which copy runs depends on what was compiled or loaded
-first; if the compiler may round differently in each, a first run differs from the second in the last bits.
+kernel that calls it, each optimised separately, and the copy that runs depends on the order of compilation
+and loading; if rounding may differ between copies, a first run differs from the second in the last bits.
 Strictness costs 5 to 10 % in scalar kernels. NaN and infinity keep their meaning, because the iteration
 loop looks for them.
 
 A `kernel` allocates nothing, and is compiled without Numba's reference counting, whose atomic
-operations on every array that a function receives made sweeps two to four times slower. What has to
-make arrays is an `allocating_kernel`. An `inner_kernel` is called by other kernels alone: without an entry
-for Python it compiles in three quarters of the time, and Python that calls it would crash. So is an
+operations on every array that a function receives made sweeps two to four times slower. A kernel that
+creates arrays is an `allocating_kernel`. An `inner_kernel` is called only by other kernels: without an entry
+point for Python it compiles in three quarters of the time, and a call from Python would crash. So is an
 `inlined_kernel`, a small function that hot loops call: a call with a dozen array descriptors costs more than
 the arithmetic in it. A `lane_kernel` is one of those whose loops have to become vectors, for which the sign
 of a zero must not matter.
@@ -25,7 +25,7 @@ _INNER = {**_OPTIONS, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapp
 
 
 def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile for the types of the arguments alone: Numba would do it again for every constant in a call."""
+    """Compile for argument types only: Numba would compile again for every constant in a call."""
 
     def compile_later(function: Callable[..., Any]) -> Any:
         dispatcher = njit(**options)(function)

@@ -1,7 +1,7 @@
-"""Numba's cache of compiled kernels: where it is, what is in it, and when kernels are compiled anew.
+"""Numba's cache of compiled kernels: its place, its contents, and notices of compilation.
 
 Numba keeps an index (*.nbi) and machine code (*.nbc) per kernel, next to the package's sources, in
-NUMBA_CACHE_DIR, or in the user's cache folder where the sources cannot be written.
+NUMBA_CACHE_DIR, or in the user's cache folder if the sources are read-only.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from typing import Any
 
 @dataclass(frozen=True)
 class KernelCache:
-    """What the cache holds for this package."""
+    """Contents of the cache for this package."""
 
     location: Path
-    """The folder that all cache files are under."""
+    """The folder that contains all cache files."""
     kernels: int
-    """Kernels that the package has."""
+    """Number of kernels of the package."""
     compiled: int
-    """Kernels whose machine code is there and not older than their source."""
+    """Number of kernels with machine code that is not older than the source."""
     files: int
     size: int
     """Size of all files in bytes."""
 
     @property
     def warm(self) -> bool:
-        """True if anything is there; a kernel that was never called is compiled at its first call."""
+        """True if the cache is not empty; a kernel that was never called is compiled at its first call."""
         return self.compiled > 0
 
 
 def kernel_cache() -> KernelCache:
-    """Look at the cache files of every kernel of the package; nothing is compiled."""
+    """Return the state of the cache for every kernel of the package; nothing is compiled."""
     kernels = list(_kernels())
     folders: set[Path] = set()
     files: set[Path] = set()
@@ -74,7 +74,7 @@ def _kernels() -> Iterator[Any]:
 
 @contextmanager
 def watch_compilation(announce: Callable[[str], None]) -> Iterator[None]:
-    """Announce the first kernel that Numba really compiles in this block, and at the end how long it took.
+    """Announce the first kernel that Numba compiles in this block, and at the end the time it took.
 
     With a warm cache nothing is compiled and nothing is announced.
     """
@@ -96,4 +96,4 @@ def watch_compilation(announce: Callable[[str], None]) -> Iterator[None]:
             yield
     finally:
         if watch.done:
-            announce(f"Kernels compiled in {watch.duration:.1f} s; they are kept for next time.")
+            announce(f"Kernels compiled in {watch.duration:.1f} s; they are cached for the next run.")

@@ -1,6 +1,6 @@
-"""A clock that stands still while Numba makes kernels ready: compiles them, or loads compiled ones.
+"""A clock that stops while Numba compiles kernels or loads compiled ones.
 
-A kernel is compiled, or loaded from the cache, at its first call. That time belongs to no part of a run.
+A kernel is compiled, or loaded from the cache, at its first call. This time counts in no part of a run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _event: Any = import_module("numba.core.event")  # it has no types
 
 
 class _Waiting(threading.local):
-    """How long each thread has waited so far for kernels that it called for the first time."""
+    """Time that each thread has waited so far for kernels that it called for the first time."""
 
     depth = 0
     began = 0.0
@@ -22,7 +22,7 @@ class _Waiting(threading.local):
 
 
 class _Listener(_event.Listener):  # type: ignore[misc]
-    """Counts the time from the moment a thread asks for Numba's lock until it gives it back."""
+    """Counts the time from a thread's request for Numba's lock to its release."""
 
     def on_start(self, event: Any) -> None:
         if _waiting.depth == 0:
@@ -45,5 +45,5 @@ def kernel_seconds() -> float:
 
 
 def work_seconds() -> float:
-    """Wall time in s without that: only differences have a meaning."""
+    """Wall time in s without that; only differences are meaningful."""
     return time.perf_counter() - _waiting.seconds

@@ -10,7 +10,7 @@ _PACKAGE = str(Path(__file__).parent.parent)
 
 
 def tell(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside this package that led here."""
+    """Warn at the calling line outside this package."""
     level, frame = 1, sys._getframe()
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]

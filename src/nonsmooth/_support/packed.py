@@ -1,9 +1,9 @@
 """Many arrays behind one pointer, for kernels.
 
-A kernel that receives a NamedTuple of arrays receives each array's address, shape and strides as arguments of
-their own, and so does every kernel that it calls: for a dozen arrays that is a kilobyte to copy, more time
-than the arithmetic of a small kernel takes. `Packed` keeps addresses and shapes in a table. Kernels receive
-the table's address; a field becomes an array where it is read. The code of a kernel is the same for both.
+A kernel that receives a NamedTuple of arrays receives each array's address, shape and strides as separate
+arguments, and so does every kernel that it calls: for a dozen arrays a kilobyte is copied, which takes more
+time than the arithmetic of a small kernel. `Packed` keeps addresses and shapes in a table. Kernels receive
+the table's address; a field becomes an array when it is read. The code of a kernel is the same for both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numba.np.arrayobj import populate_array
 
 
 class PackedType(types.Type):
-    """The type of a `Packed` tuple: where in the table each field begins, and its type."""
+    """The type of a `Packed` tuple: the offset of each field in the table, and its type."""
 
     def __init__(self, name: str, fields: tuple[tuple[str, types.Type], ...]) -> None:
         self.fields, self.begin, self.slots = dict(fields), {}, 0

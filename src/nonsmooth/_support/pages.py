@@ -1,4 +1,4 @@
-"""Pages in HTML that need no other file: Jinja2 templates of a room on a frame, parts and style for all."""
+"""Self-contained HTML pages: Jinja2 templates of a package on a shared frame, parts and style."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Filter = Callable[..., object]
 def templates(room: str, *filters: Filter) -> Environment:
     """Return the templates of a package, which may use the shared ones beside this module.
 
-    All text is escaped but what is marked as HTML (`markupsafe.Markup`); a name that the template was not
-    given is an error. `filters` are known to the templates by their names.
+    All text is escaped unless it is marked as HTML (`markupsafe.Markup`); an undefined name in a template is
+    an error. `filters` are available in the templates by name.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 

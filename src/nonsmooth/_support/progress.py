@@ -1,11 +1,11 @@
-"""How work that takes long tells how far it is."""
+"""Progress reports of long computations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
 Progress = Callable[[int, int, str], None]
-"""Called as progress(done, total, what): how many of the pieces are done, and what is being done now."""
+"""Called as progress(done, total, what): number of pieces done, their total, and the present piece."""
 
 
 def frames_with_progress(frames: Sequence[int], progress: Progress | None) -> Iterator[int]:
@@ -24,11 +24,11 @@ class Pieces:
         self.report, self.total, self.done = progress, total, 0
 
     def begin(self, what: str) -> None:
-        """The next piece begins."""
+        """Report that the next piece begins."""
         self.report(self.done, self.total, what)
         self.done += 1
 
     def finish(self) -> None:
-        """All pieces are done."""
+        """Report that all pieces are done."""
         assert self.done == self.total, f"{self.done} of {self.total} pieces were reported"
         self.report(self.total, self.total, "done")

@@ -1,4 +1,4 @@
-"""Things that are found by their name, and advice for names that are not quite right."""
+"""Objects registered by name, and suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nonsmooth.errors import OptionError, ProblemError
 
 T = TypeVar("T")
 _SHOWN = 20
-"""The most names that a message lists."""
+"""Largest number of names in a message."""
 
 
 def advice(wrong: str, valid: Sequence[str]) -> str:
@@ -24,7 +24,7 @@ def advice(wrong: str, valid: Sequence[str]) -> str:
 
 
 def find_index(given: object, names: Mapping[str, int], count: int) -> int | None:
-    """Return the index of what is given by index or name, of `count` things; None if it is not among them."""
+    """Return the index of one of `count` objects given by index or name; None if there is no such object."""
     if isinstance(given, str):
         return names.get(given)
     if isinstance(given, bool) or not isinstance(given, Integral) or not 0 <= int(given) < count:
@@ -33,9 +33,9 @@ def find_index(given: object, names: Mapping[str, int], count: int) -> int | Non
 
 
 def index_of(kind: str, given: object, names: Mapping[str, int], count: int, unnamed: str) -> int:
-    """Return the index of what is given by index or name; what does not exist is an error.
+    """Return the index of an object given by index or name; raises if it does not exist.
 
-    `kind` says what it is, such as "body", and `unnamed` how it gets a name.
+    `kind` is its kind, such as "body", and `unnamed` the way to give it a name.
     """
     found = find_index(given, names, count)
     if found is not None:
@@ -50,7 +50,7 @@ def index_of(kind: str, given: object, names: Mapping[str, int], count: int, unn
 
 
 def known_names(wrong: object, names: Sequence[str]) -> str:
-    """Name the valid names, of many only the nearest or the first, and the one that may have been meant."""
+    """List the valid names, of many only the nearest or the first, and a suggestion."""
     if not names:
         return "none"
     close = get_close_matches(wrong, names, n=5) if isinstance(wrong, str) else []
@@ -61,14 +61,14 @@ def known_names(wrong: object, names: Sequence[str]) -> str:
 
 
 class Registry(dict[str, T]):
-    """Names and what they stand for, in the order of lists."""
+    """Objects by name, in the order of lists."""
 
     def __init__(self, kind: str, entries: Mapping[str, T]) -> None:
         super().__init__(entries)
         self._kind = kind
 
     def by_name(self, name: str) -> T:
-        """Return what has this name; an error that names the nearest one if nothing has."""
+        """Return the object of this name; raises with a suggestion if there is none."""
         return self[name]
 
     def __missing__(self, name: str) -> T:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 
 def counted(number: int, what: str, many: str | None = None) -> str:
-    """Return a number with its noun: 1 contact, 2 contacts; `many` is the plural where it is not regular."""
+    """Return a number with its noun: 1 contact, 2 contacts; `many` is an irregular plural."""
     return f"{number} {what if number == 1 else many or what + 's'}"
 
 
 def duration(seconds: float) -> str:
-    """A time for people: 3.2 s, 4 min 12 s, 2 h 5 min."""
+    """A duration as text: 3.2 s, 4 min 12 s, 2 h 5 min."""
     if seconds < 10.0:
         return f"{seconds:.1f} s"
     whole = round(seconds)

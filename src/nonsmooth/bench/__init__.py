@@ -1,4 +1,4 @@
-"""The league table: every solver over every problem file, in fresh processes, judged by one yardstick."""
+"""The league table: every solver on every problem file, in fresh processes, by the same measure."""
 
 from nonsmooth.bench.contender import Contender, peer_contender
 from nonsmooth.bench.figure import profile_figure

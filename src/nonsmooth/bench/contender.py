@@ -1,10 +1,10 @@
-"""Who takes part: a solver of this package with its options, or one of another package, by a name.
+"""Contenders by name: a solver of this package with its options, or one of another package.
 
 auto   gauss-seidel:acceleration=none   newton:tolerance=1e-10        solvers of this package
 clarabel                                                              the relaxed law by Clarabel
 siconos:PROX   siconos:ADMM:rho=scaled                                Siconos
 pinocchio:ADMM                                                        Pinocchio
-script:my_solver.py                                                   a function of one's own
+script:my_solver.py                                                   a user-defined function
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from nonsmooth.solvers import REGISTRY, InteriorPoint, Solver
 
 PROCESS = Path(__file__).parent / "peers" / "process.py"
 PEERS = ("clarabel", "siconos", "pinocchio", "script")
-"""First words of names that are not solvers of this package."""
+"""Prefixes of names that are not solvers of this package."""
 _PATIENCE = 60.0
-"""Wall time in s that a Python may take to import a package."""
+"""Wall time limit in s for a Python interpreter to import a package."""
 _INSTALL = {
     "siconos_solvers": "Siconos: apt install python3-siconos",
     "pinocchio_solvers": "Pinocchio: pip install pin",
@@ -39,25 +39,25 @@ _INSTALL = {
 
 @dataclass(frozen=True)
 class Contender:
-    """A solver with its options, and the Python that runs it."""
+    """A solver with its options, and the Python interpreter that runs it."""
 
     label: str
-    """What the user called it."""
+    """Name given by the user."""
     family: str
-    """Which file of `peers` runs it."""
+    """File of `peers` that runs it."""
     setup: Mapping[str, Any] = field(hash=False)
-    """What that file wants to know; plain data."""
+    """Plain data for that file."""
     tolerance: float | None = None
-    """Asked of this solver in place of the common one, in its own measure."""
+    """Tolerance of this solver in place of the common one, in the solver's measure."""
     python: str = sys.executable
     version: str = ""
-    """Of the package that it comes from."""
+    """Version of its package."""
 
     @classmethod
     def of_solver(
         cls, label: str, solver: Solver, *, tolerance: float | None = None, law: str | None = None
     ) -> Contender:
-        """A solver of this package, under `law` if given; the answer is judged by the problem's own."""
+        """A solver of this package, under `law` if given; the result is judged by the problem's law."""
         from nonsmooth import __version__
 
         setup = {"solver": nonsmooth_solvers.plain(solver), "law": law}
@@ -65,7 +65,7 @@ class Contender:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables of its process: one thread for linear algebra, and the way to this package."""
+        """Environment of its process: one thread for linear algebra, and the path of this package."""
         threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
         variables = {**os.environ, **dict.fromkeys(threads, "1")}
         if self.family == "nonsmooth_solvers":
@@ -75,9 +75,9 @@ class Contender:
 
 
 def peer_contender(label: str, pythons: Sequence[str] = ()) -> Contender:
-    """A solver of another package by its name; `pythons` are looked into first.
+    """A solver of another package by its name; `pythons` are searched first.
 
-    Raises `MissingSolverError` where the package is not found, `OptionError` where the name is wrong.
+    Raises `MissingSolverError` if the package is not found, `OptionError` if the name is wrong.
     """
     first, *words = label.split(":")
     pairs = [word.partition("=") for word in words if "=" in word]
@@ -94,7 +94,7 @@ def peer_contender(label: str, pythons: Sequence[str] = ()) -> Contender:
         place = Path(method).absolute()
         if not place.is_file():
             raise OptionError(f"{label}: there is no file {method}")
-        digest = hashlib.sha256(place.read_bytes()).hexdigest()[:8]  # a changed script is measured anew
+        digest = hashlib.sha256(place.read_bytes()).hexdigest()[:8]  # a changed script is measured again
         return Contender(
             f"script:{place.name}", "own_script", {"file": str(place)}, tolerance, version=f"file {digest}"
         )
@@ -112,7 +112,7 @@ def peer_contender(label: str, pythons: Sequence[str] = ()) -> Contender:
     if found is None:
         raise MissingSolverError(
             f"{label}: no Python on the path has the package; install it ({_INSTALL[family]}), "
-            "or name the Python that has it with --python"
+            "or give a Python that has it with --python"
         )
     python, version = found
     setup = {"method": method, "options": options}

@@ -1,4 +1,4 @@
-"""What can be said of a problem before it is solved: its size and what its matrix W is like."""
+"""Properties of a problem before it is solved: its size and properties of its matrix W."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import numpy as np
 from nonsmooth.bench.measure import Entry
 
 _LARGEST = 1500
-"""Rows up to which singular values and eigenvalues are computed: some seconds."""
+"""Largest number of rows for which singular values and eigenvalues are computed: a few seconds."""
 
 
 @dataclass(frozen=True)
 class ProblemFacts:
-    """Facts about a problem; NaN where they were not computed."""
+    """Facts about a problem; NaN if not computed."""
 
     digest: str
     kind: str
     """"masses" (M, D, k, b) or "W" (W, q)."""
     contacts: int
     dimension: int
-    """Components of its contacts; 0 where they differ."""
+    """Components of its contacts; 0 if they differ."""
     rows: int
     """Contact components and joint rows: the size of W."""
     joint_rows: int
     rank_defect: float
     """Singular values of W below rows · ε of the largest."""
     condition: float
-    """Largest singular value over the smallest that is not counted in the defect."""
+    """Largest singular value over the smallest one outside the defect."""
     asymmetry: float
     """Largest entry of |W − Wᵀ| over the largest of |W|."""
     smallest_eigenvalue: float
@@ -37,7 +37,7 @@ class ProblemFacts:
 
 
 def facts_of(entry: Entry) -> ProblemFacts:
-    """Look at a problem's matrix."""
+    """Analyse a problem's matrix."""
     problem = entry.problem
     rows = problem.layout.rows
     matrix = problem.operator.matrix()

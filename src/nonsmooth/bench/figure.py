@@ -1,4 +1,4 @@
-"""The performance profile as a figure; matplotlib is imported when it is drawn, never through pyplot."""
+"""The performance profile as a figure; matplotlib is imported when it is drawn, without pyplot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555", "#B8A800")
-"""Colours that stay apart for colour-blind eyes; styles of line tell apart what has the same colour."""
+"""Colours distinguishable for colour-blind readers; line styles distinguish lines of the same colour."""
 _LINES = ("-", "--", ":", "-.")
 
 

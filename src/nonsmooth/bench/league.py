@@ -1,4 +1,4 @@
-"""Every contender over every problem: what is measured is kept line by line, and not measured again."""
+"""Every contender on every problem: rows are saved as they are measured, and not measured again."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from nonsmooth.bench.measure import Entry, Row, Settings, measure
 from nonsmooth.errors import FileFormatError, NonsmoothError, OptionError
 
 SUFFIXES = (".h5", ".hdf5", ".dat")
-"""Endings of problem files; what they are is found from their content."""
+"""Endings of problem files; the format is found from the content."""
 
 
 class League:
     """The rows and facts measured so far, kept in two files of a folder, one JSON object per line."""
 
     def __init__(self, folder: Path, *, fresh: bool = False) -> None:
-        """Take up what was measured before, or forget it if `fresh`."""
+        """Load the rows measured before, or discard them if `fresh`."""
         folder.mkdir(parents=True, exist_ok=True)
         self._rows_file, self._facts_file = folder / "rows.jsonl", folder / "facts.jsonl"
         if fresh:
@@ -48,7 +48,7 @@ class League:
         settings: Settings,
         progress: Progress = lambda done, total, what: None,
     ) -> None:
-        """Measure what is missing. Ctrl-C leaves everything that was measured until then.
+        """Measure the missing rows. Rows measured before Ctrl-C are kept.
 
         Args:
             entries: the problems.
@@ -75,17 +75,17 @@ class League:
     def select(
         self, entries: Iterable[Entry], contenders: Sequence[Contender], settings: Settings
     ) -> list[Row]:
-        """The rows of these problems and contenders under these settings, as far as they were measured."""
+        """The measured rows of these problems and contenders under these settings."""
         found = (self.find(entry, contender, settings) for entry in entries for contender in contenders)
         return [row for row in found if row is not None]
 
 
 def find_entries(place: Path, dimension: int | None = None) -> tuple[list[Entry], dict[str, str]]:
-    """The problems in a folder and below it (or one file), small ones first; and why files were left out.
+    """The problems in a folder and below it (or one file), small ones first; and why others are omitted.
 
     Args:
         place: a folder, or a problem file.
-        dimension: 2 or 3 to take only problems whose contacts all have as many components.
+        dimension: 2 or 3 to select problems whose contacts all have that number of components.
     """
     if not place.exists():
         raise OptionError(f"there is no folder {place}")
@@ -99,7 +99,7 @@ def find_entries(place: Path, dimension: int | None = None) -> tuple[list[Entry]
         name = file.relative_to(folder).as_posix()
         try:
             entry = Entry(file, name)
-            if dimension in (None, entry.dimension):  # reads the file, so that a wrong one is refused here
+            if dimension in (None, entry.dimension):  # reads the file, so that a wrong one is rejected here
                 entries.append(entry)
         except (NonsmoothError, OSError) as error:
             refused[name] = str(error)
@@ -123,7 +123,7 @@ def _read(file: Path, kind: type[Any]) -> list[Any]:
             if not line.endswith("}"):
                 continue
             raise FileFormatError(
-                f"{file}, line {number}, is not of this version's bench: use --fresh, or another --output"
+                f"{file}, line {number}, is from another version: use --fresh, or another --output"
             ) from None
     return found
 

@@ -1,6 +1,6 @@
-"""One contender on one problem: its process, its patience, and the judgement of what it found.
+"""One contender on one problem: its process, its time limits, and the judgement of its result.
 
-The judgement is ours: both errors are recomputed from the problem for the impulses that the process left.
+Both errors are recomputed here from the problem for the impulses that the process wrote.
 """
 
 from __future__ import annotations
@@ -35,40 +35,40 @@ MEASURES: tuple[Measure, ...] = ("invariant", "siconos", "both")
 _START = 180.0
 """Wall time in s that a process may take before its first solve, and for compilation in it."""
 _OUT_OF_TIME = int(getattr(signal, "SIGPROF", 0))
-"""The signal by which a process ends whose solve has used up its CPU time."""
+"""The signal that ends a process whose solve has used up its CPU time."""
 _ROUNDING = 1e-6
-"""An error recomputed in another order of sums may differ by this part from the one a solver stopped at."""
+"""Relative difference allowed between an error and its recomputation with another order of sums."""
 _LEAST = 1e-15
-"""No solver is asked for less."""
+"""Smallest tolerance requested of a solver."""
 _LOOK = 0.02
-"""Wall time in s between two looks at a process."""
+"""Wall time in s between two checks of a process."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What every contender is asked for, and by what it is judged."""
+    """Tolerance, limits and measure for every contender."""
 
     tolerance: float = 1e-8
     measure: Measure = "invariant"
-    """Which error decides: "invariant" (the certificate's residual), "siconos" (its error), or "both"."""
+    """Error to be met: "invariant" (the certificate's residual), "siconos" (its error), or "both"."""
     time_limit: float = 10.0
-    """CPU time in s of one solve."""
+    """CPU time limit of one solve in s."""
     repeat: int = 3
-    """Timed solves after one that is not; the best counts."""
+    """Number of timed solves after an untimed one; the fastest counts."""
     tighten: int = 3
-    """Times that a solver, content with an answer that does not do by this measure, is asked for more."""
+    """Number of times to tighten the tolerance of a solver that stops before this measure is met."""
 
     @property
     def patience(self) -> float:
-        """Wall time in s after which a solve is stopped from outside, asleep or on a machine too busy."""
+        """Wall time in s after which a solve is stopped from outside, if it sleeps or the machine is busy."""
         return 5.0 * self.time_limit + 2.0
 
     def meets(self, residual: float, siconos: float) -> bool:
-        """Tell whether an answer with these errors is a solution."""
+        """Return whether a result with these errors is a solution."""
         return self._error(residual, siconos) <= self.tolerance * (1.0 + _ROUNDING)
 
     def next_tolerance(self, row: Row) -> float | None:
-        """What to ask a solver for that is content with an answer which does not do; None if it is not so."""
+        """Tighter tolerance for a solver that stopped before the measure was met; None if it did not."""
         error = self._error(row.residual, row.siconos_error)
         done = row.ended != "answered" or not row.content or self.meets(row.residual, row.siconos_error)
         if done or not error < math.inf:
@@ -84,36 +84,36 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """What one contender did on one problem. Numbers that were not found are NaN."""
+    """Result of one contender on one problem. Unknown numbers are NaN."""
 
     problem: str
-    """Name of the file below the folder of the bench."""
+    """File name relative to the folder of the bench."""
     digest: str
-    """Of the file's content."""
+    """Digest of the file's content."""
     solver: str
     version: str
     asked: str
-    """The settings under which it was measured: rows under others are not this one."""
+    """Settings of the measurement; rows under other settings are different rows."""
     tolerance: float
-    """As asked of this solver in the end, in its own measure."""
+    """Last tolerance requested of this solver, in its measure."""
     ended: str
     """answered, time limit, crashed or unsupported."""
     content: bool
-    """The solver itself says that it is done."""
+    """Whether the solver reports success."""
     cpu: float
     """CPU time of the solve in s."""
     wall: float
     """Wall time of the solve in s."""
     iterations: float
     residual: float
-    """Relative residual of the certificate: it does not change with units."""
+    """Relative residual of the certificate, independent of units."""
     siconos_error: float
-    """The error by which Siconos judges."""
+    """Error of Siconos."""
     note: str
 
 
 class Entry:
-    """A problem file of the bench: read when it is needed, and handed to processes as they want it."""
+    """A problem file of the bench, read on first use and passed to processes in their format."""
 
     def __init__(self, path: Path, name: str) -> None:
         self.path = path
@@ -122,17 +122,17 @@ class Entry:
 
     @cached_property
     def problem(self) -> ContactProblem:
-        """The problem itself; raises where the file is not one."""
+        """The problem; raises if the file does not hold one."""
         return read_problem(self.path)
 
     @cached_property
     def dimension(self) -> int:
-        """2 or 3 where all contacts have as many components, 0 where they differ or have one."""
+        """2 or 3 if all contacts have that number of components, otherwise 0."""
         kinds = set(self.problem.components.tolist())
         return kinds.pop() if len(kinds) == 1 and kinds <= {2, 3} else 0
 
     def task(self, contender: Contender, folder: Path) -> dict[str, Any]:
-        """What a process must know; writes the problem for it. Raises where the format cannot hold it."""
+        """Write the problem for a process and return its task. Raises if the format cannot store it."""
         problem = self.problem
         task: dict[str, Any] = {
             "setup": dict(contender.setup),
@@ -162,8 +162,8 @@ class Entry:
 def measure(contender: Contender, entry: Entry, settings: Settings, folder: Path) -> Row:
     """Run a contender on a problem in fresh processes, and judge its answer.
 
-    A solver that is content with an answer which does not do is asked for more, as often as the settings say.
-    The row is that of the last attempt, or of the one before where the last fell behind in another way.
+    A solver that stops before the measure is met is run again with a tighter tolerance, as often as the
+    settings allow. The row is that of the last attempt, or of the one before if the last was worse.
 
     Args:
         contender: the solver.
@@ -221,11 +221,11 @@ def _attempt(contender: Contender, entry: Entry, settings: Settings, tolerance: 
 
 
 def judge(problem: ContactProblem, impulses: Any, joint_impulses: Any = ()) -> tuple[float, float]:
-    """Both errors of impulses, recomputed from the problem: the certificate's residual, and Siconos'."""
+    """Both errors of impulses, recomputed from the problem: the certificate's residual and Siconos' error."""
     joints = np.asarray(joint_impulses, dtype=float)
     if np.shape(impulses) != (problem.layout.contact_rows,) or joints.shape != (problem.joint_rows,):
-        return math.nan, math.nan  # not an answer to this problem
-    with np.errstate(over="ignore", invalid="ignore"):  # an answer that ran away is judged like any other
+        return math.nan, math.nan  # not impulses of this problem
+    with np.errstate(over="ignore", invalid="ignore"):  # a diverged result is judged like any other
         velocity = problem.velocity(impulses, joints) if problem.has_masses else None
         certificate = certify(problem, impulses, joints, velocity)
         return certificate.residual, siconos_error(problem, impulses, joints)
@@ -234,7 +234,7 @@ def judge(problem: ContactProblem, impulses: Any, joint_impulses: Any = ()) -> t
 def _run(
     contender: Contender, task: dict[str, Any], settings: Settings, folder: Path
 ) -> tuple[dict[str, Any], Any, Any]:
-    """Start the process, wait for it with patience, and read what it left."""
+    """Start the process, wait for it within the time limits, and read its result."""
     order, log, answer = folder / "task.json", folder / "log", Path(task["answer"])
     for old in (answer, Path(task["beat"])):
         old.unlink(missing_ok=True)
@@ -263,7 +263,7 @@ def _run(
 def _wait(process: subprocess.Popen[bytes], beat: Path, patience: float, compilation: float) -> int | None:
     """The exit code of a process, or None if it took longer for a solve than it may (wall time in s).
 
-    A first solve gets `compilation` on top: it is begun again until nothing more is compiled in it.
+    A first solve is allowed `compilation` in addition: it is repeated until it compiles nothing.
     """
     last, deadline = "", time.monotonic() + _START
     while True:
@@ -279,7 +279,7 @@ def _wait(process: subprocess.Popen[bytes], beat: Path, patience: float, compila
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End a process and what it started."""
+    """End a process and its children."""
     if sys.platform == "win32":
         process.kill()
     else:
@@ -288,7 +288,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _last_words(code: int, log: Path) -> str:
-    """Why a process died: the signal, or the last line that it wrote."""
+    """Reason for the end of a process: the signal, or its last line of output."""
     if code < 0:
         return f"killed by {signal.Signals(-code).name}"
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()

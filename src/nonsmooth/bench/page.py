@@ -1,4 +1,4 @@
-"""The report page: plain HTML with its style and its figure inside, for a browser or a printer."""
+"""The report page: self-contained HTML with style and figure, for a browser or a printer."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from nonsmooth.bench.measure import Row
 from nonsmooth.bench.standings import Rules, standings
 
 _MEASURES = {
-    "invariant": "the relative residual of the certificate, which does not change with units",
-    "siconos": "Siconos' own error",
-    "both": "both the relative residual of the certificate and Siconos' own error",
+    "invariant": "the relative residual of the certificate, which does not depend on units",
+    "siconos": "Siconos' error",
+    "both": "both the relative residual of the certificate and Siconos' error",
 }
 
 

@@ -1,4 +1,4 @@
-"""The files of a bench: table.csv, profile.png, profile.svg, and report.html, which needs no other file."""
+"""The files of a bench: table.csv, profile.png, profile.svg, and the self-contained report.html."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def write_results(
     """Write all files of a bench.
 
     Args:
-        folder: where to.
-        rows: what was measured.
+        folder: the output folder.
+        rows: the measured rows.
         facts: of the problems, by digest.
-        rules: what counts as solved, and which clock.
-        remarks: sentences for the top of the page: what was left out, and why.
+        rules: the criterion for solved rows, and the clock.
+        remarks: sentences for the top of the page, such as files left out and the reasons.
     """
     table, drawing, sketch, report = (
         folder / name for name in ("table.csv", "profile.png", "profile.svg", "report.html")
@@ -59,5 +59,5 @@ def write_results(
 
 
 def _cell(value: float) -> object:
-    """Empty where there is no number."""
+    """Empty text for NaN."""
     return "" if math.isnan(value) else value

@@ -1,4 +1,4 @@
-"""Who solved what, how fast, and the performance profile of Dolan and Moré."""
+"""The standings of the solvers, and the performance profile of Dolan and Moré."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ CLOCKS: tuple[Clock, ...] = ("cpu", "wall")
 
 
 _TICK = 1e-7
-"""Least time in s: a coarse clock may say zero."""
+"""Smallest time in s: a coarse clock may return zero."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What counts as solved, and which clock."""
+    """The criterion for solved rows, and the clock."""
 
     settings: Settings
     clock: Clock = "cpu"
@@ -49,14 +49,14 @@ class Standing:
     solver: str
     version: str
     problems: int
-    """Problems that it was tried on."""
+    """Number of problems tried."""
     solved: int
     fastest: int
-    """Problems that it solved faster than all others."""
+    """Number of problems solved faster than by all others."""
     mean_time: float
-    """Geometric mean over the problems that it solved; NaN if there are none."""
+    """Geometric mean over the solved problems; NaN if there are none."""
     penalised_time: float
-    """Geometric mean over all problems, where one that was not solved counts with the time limit."""
+    """Geometric mean over all problems, where an unsolved one counts with the time limit."""
     against_best: float
     """Time over that of the fastest other, geometric mean over the problems that it and another solved."""
     missed: int
@@ -112,7 +112,7 @@ def _ratios(solver: str, rows: Sequence[Row], rules: Rules) -> list[float]:
 def profile(rows: Sequence[Row], rules: Rules) -> dict[str, Floats]:
     """Performance ratios of Dolan and Moré (2002): a solver's times over the best time of the same problem.
 
-    One array per solver, sorted, with a number for every problem that some solver solved; infinite where this
+    One array per solver, sorted, with a number for every problem that some solver solved; infinite if this
     one did not. The profile at τ is the share of entries ≤ τ.
     """
     problems = list(dict.fromkeys(row.problem for row in rows))

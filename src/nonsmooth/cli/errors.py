@@ -1,4 +1,4 @@
-"""How the `nonsmooth` command takes mistakes and Ctrl-C: one sentence on stderr and an exit code."""
+"""How the `nonsmooth` command reports errors and Ctrl-C: one sentence on stderr and an exit status."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from nonsmooth.cli.terminal.console import ERR
 from nonsmooth.cli.wording import in_flags
 from nonsmooth.errors import GeometryWarning, NonsmoothError, OptionError
 
-# Typer keeps its copy of click to itself: this is the base class of all that the parser finds wrong.
+# Typer bundles a private copy of click: this is the base class of its parser errors.
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 
 class Commands(TyperGroup):
-    """The group of all commands: a user's mistake ends in one sentence on stderr and exit code 1."""
+    """The group of all commands: a user error ends in one sentence on stderr and exit status 1."""
 
     flags: tuple[str, ...] = ()
-    """Of the command that runs."""
+    """Flags of the command that runs."""
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Run a command line and exit."""
         given = args[0] if args else settings.pop("args", None)
         words = list(sys.argv[1:] if given is None else given)
         debug = "--debug" in words
-        # The flag may stand anywhere; the parser wants it in front of the command's name.
+        # The flag may stand anywhere; the parser accepts it only before the command's name.
         words = ["--debug"] * debug + [word for word in words if word != "--debug"]
         try:
             with warnings.catch_warnings():
@@ -57,7 +57,7 @@ class Commands(TyperGroup):
         return _without_type(super().get_help_option(ctx))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command by its name; its help does not tell the type of --help."""
+        """Return a command by its name; its help omits the type of --help."""
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             _without_type(command.get_help_option(ctx))
@@ -76,7 +76,7 @@ _show_any = warnings.showwarning
 
 
 def _show_warning(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
-    """Show a note on geometry as one sentence, without a line of code that the user has not written."""
+    """Show a geometry warning as one sentence, without a source line."""
     if issubclass(category, GeometryWarning):
         ERR.print(Text("Note:", "bold"), str(message), soft_wrap=True)
     else:
@@ -84,14 +84,14 @@ def _show_warning(message: Any, category: type[Warning], *place: Any, **more: An
 
 
 def _without_type(flag: Any) -> Any:
-    """Let the help say nothing of the type of a flag, where there is one."""
+    """Remove the type of the --help flag from the help, if there is one."""
     if flag is not None:
         flag.metavar = ""
     return flag
 
 
 def _sentence(error: Exception, flags: tuple[str, ...]) -> str:
-    """One sentence for the user about a mistake."""
+    """One sentence for the user about an error."""
     if isinstance(error, _UsageError):
         context: Any = getattr(error, "ctx", None)
         option: str | None = getattr(error, "option_name", None)

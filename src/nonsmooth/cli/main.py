@@ -1,9 +1,9 @@
 """The `nonsmooth` command: lists, solves, runs scenes and experiments, and shows what is installed.
 
-Exit codes: 0 all went well, 1 a mistake that the user can mend (one sentence on stderr), 2 a problem or
-a step that was not solved to its tolerance, or joints that came apart, 130 interrupted. A command is a file
-of `commands/`, imported when it is called or listed; heavy packages are imported inside the commands, so
-that help and mistakes answer at once.
+Exit status: 0 success, 1 a user error (one sentence on stderr), 2 a problem or a step that was not solved to
+its tolerance, or joints that opened, 130 interrupted. Each command is a file of `commands/`, imported when
+it is called or listed; heavy packages are imported inside the commands, so that help and error messages
+appear at once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nonsmooth.cli.parts import COMMANDS, Command, Group, examples
 from nonsmooth.cli.terminal.console import OUT
 
 FILES = {each.name.replace("_", "-"): each.name for each in iter_modules(commands.__path__)}
-"""The files of commands by the commands' names."""
+"""Command files by command name."""
 
 
 @cache
@@ -33,7 +33,7 @@ def _registered(name: str) -> Command:
 
 
 class _Files(Commands):
-    """The commands that have files, by groups and then by name."""
+    """The commands, sorted by group and name."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return all names, in the order of the help."""
@@ -64,7 +64,7 @@ def main() -> None:
     """Run the `nonsmooth` command."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal without γ shows ? and does not fail
+            stream.reconfigure(errors="replace")  # a terminal without γ shows ? instead of failing
     app(prog_name="nonsmooth")
 
 
@@ -79,12 +79,12 @@ def _print_version(wanted: bool) -> None:
 @app.callback(
     invoke_without_command=True,
     epilog=examples(
-        ("nonsmooth list", "what there is"),
+        ("nonsmooth list", "list scenes, solvers and problems"),
         ("nonsmooth run filling --record filling.h5", "run a scene"),
         ("nonsmooth solve sliding-ball", "solve a problem of the library"),
         ("nonsmooth solve failing.h5 --solver newton", "solve a stored problem"),
-        ("nonsmooth compare sliding-ball --solvers auto,newton,apgd", "solvers side by side"),
-        ("nonsmooth experiment", "the papers' experiments"),
+        ("nonsmooth compare sliding-ball --solvers auto,newton,apgd", "compare solvers"),
+        ("nonsmooth experiment", "run the papers' experiments"),
     ),
 )
 def _root(
@@ -99,6 +99,6 @@ def _root(
         ),
     ] = False,
 ) -> None:
-    """Rigid contact with exact Coulomb friction, and a certificate with every answer."""
+    """Rigid contact with exact Coulomb friction, and a certificate for every solution."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -1,4 +1,4 @@
-"""What the commands share: how they are registered, numbers and options, notices, checks of file names."""
+"""Shared by the commands: registration, number parsers, common options, notices, checks of file names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., None])
 
 
 class Group(StrEnum):
-    """Headings of the command's help, in its order."""
+    """Headings of the help, in order."""
 
     RUNS = "Simulations"
     RECORDINGS = "Recordings"
@@ -30,7 +30,7 @@ class Group(StrEnum):
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its arguments and its help are those of a function."""
+    """A command, which takes its arguments and its help from a function."""
 
     name: str
     function: Callable[..., None]
@@ -40,11 +40,11 @@ class Command:
 
 
 COMMANDS: dict[str, Command] = {}
-"""The commands whose files have been imported, by name."""
+"""The commands imported so far, by name."""
 
 
 def command(group: Group, *lines: tuple[str, str]) -> Callable[[Function], Function]:
-    """Register a function as the command that bears its file's name; `lines` are examples for its help."""
+    """Register a function as the command named after its file; `lines` are examples for its help."""
 
     def register(function: Function) -> Function:
         name = function.__module__.rpartition(".")[2].replace("_", "-")
@@ -55,7 +55,7 @@ def command(group: Group, *lines: tuple[str, str]) -> Callable[[Function], Funct
 
 
 def examples(*lines: tuple[str, str]) -> str:
-    """Text below a command's help: command lines, each with what it does."""
+    """Text below a command's help: command lines with explanations."""
     return "\n\n".join(
         ["[bold]Examples[/bold]", *(f"[cyan]{line}[/cyan]  [dim]{what}[/dim]" for line, what in lines)]
     )
@@ -77,7 +77,7 @@ def whole_number(text: str) -> Any:
 def option(
     names: str, metavar: str, text: str, *, default: str = "", parser: Any = None, show_default: bool = True
 ) -> Any:
-    """Describe an option; `default` is shown where the value of the argument does not say it."""
+    """Describe an option; `default` is shown if the default value of the argument does not say it."""
     shown = f"{text}  [dim]\\[{default}][/dim]" if default else text
     return typer.Option(*names.split(), metavar=metavar, help=shown, parser=parser, show_default=show_default)
 
@@ -87,15 +87,17 @@ def switch(name: str, text: str) -> Any:
     return typer.Option(name, metavar="", help=text)
 
 
-# ---- options that several commands have -------------------------------------------------------------
+# ---- options that commands share --------------------------------------------------------------------
 
 ProblemName = Annotated[
     str,
-    typer.Argument(metavar="PROBLEM", help="A problem file (HDF5, Siconos text), or a library problem."),
+    typer.Argument(
+        metavar="PROBLEM", help="A problem file (HDF5, Siconos text), or the name of a library problem."
+    ),
 ]
 Method = Annotated[
     str,
-    option("--solver", "NAME", "The method; see [cyan]nonsmooth list solvers[/cyan]."),
+    option("--solver", "NAME", "Solver; see [cyan]nonsmooth list solvers[/cyan]."),
 ]
 MethodOptions = Annotated[
     list[str] | None,
@@ -103,23 +105,25 @@ MethodOptions = Annotated[
 ]
 OtherLaw = Annotated[
     str | None,
-    option("--law", "LAW", "coulomb, relaxed or pyramid(8) in place of the problem's law."),
+    option("--law", "LAW", "Friction law in place of the problem's: coulomb, relaxed or pyramid(8)."),
 ]
-WantedResidual = Annotated[float, option("--tolerance", "NUMBER", "Wanted residual.", parser=number)]
+WantedResidual = Annotated[
+    float, option("--tolerance", "NUMBER", "Tolerance on the relative residual.", parser=number)
+]
 IterationLimit = Annotated[
     int | None,
-    option("--max-iterations", "COUNT", "Iteration limit.", parser=whole_number),
+    option("--max-iterations", "COUNT", "Largest number of iterations.", parser=whole_number),
 ]
 TimeLimit = Annotated[
     float,
     option("--time-limit", "SECONDS", "Time limit of a solver.", parser=number, show_default=False),
 ]
-AsJson = Annotated[bool, switch("--json", "Print everything as JSON.")]
+AsJson = Annotated[bool, switch("--json", "Print the result as JSON.")]
 
 
 @contextmanager
 def compile_notice() -> Iterator[None]:
-    """Say on stderr when kernels are being compiled."""
+    """Print a notice on stderr while kernels are compiled."""
     from nonsmooth._support.kernel_cache import watch_compilation
 
     with watch_compilation(lambda text: ERR.print(text, style="dim")):
@@ -127,13 +131,13 @@ def compile_notice() -> Iterator[None]:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse an --output that is a file and must be a folder."""
+    """Reject an --output that is a file and must be a folder."""
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"--output {folder} is a file: name a folder")
 
 
 def check_picture(flag: str, path: Path | None) -> None:
-    """Find out before any work whether a figure can be written there, in a format that is known."""
+    """Check before any work that a figure can be written to `path`, in a supported format."""
     from nonsmooth.cli.terminal.plots import FORMATS
 
     check_target(path)
@@ -142,11 +146,11 @@ def check_picture(flag: str, path: Path | None) -> None:
 
 
 def check_target(path: Path | None) -> None:
-    """Find out before a long run whether its file has a folder to go to."""
+    """Check before a long run that its output folder exists and is writable."""
     if path is None:
         return
     folder = path.absolute().parent
     if not folder.is_dir():
         raise OptionError(f"cannot write {path}: there is no folder {path.parent}")
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise OptionError(f"cannot write {path}: there is no permission to; choose another folder")
+        raise OptionError(f"cannot write {path}: permission denied; choose another folder")

@@ -1,4 +1,4 @@
-"""A problem by the word that a user gives: a file, or a problem of the library."""
+"""Problems by name: a file, or a problem of the library."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def find_problem(name: str) -> tuple[str, str, ContactProblem]:
-    """Read a file, or build a problem of the library; return its name, its summary and itself."""
+    """Read a file, or build a problem of the library; return its name, its summary and the problem."""
     from nonsmooth.io import read_fclib, read_problem
 
     if Path(name).exists():
@@ -28,7 +28,7 @@ def find_problem(name: str) -> tuple[str, str, ContactProblem]:
 
 
 def problem_contents(name: str) -> tuple[str, Contents]:
-    """Read all that a file holds, or build a problem of the library; return the format's title and it."""
+    """Read a whole file, or build a problem of the library; return the title of the format and the data."""
     from nonsmooth.io.problems.base import Contents
     from nonsmooth.io.problems.formats import format_of
 

@@ -1,4 +1,4 @@
-"""What the commands share that run a scene: their options, finding the scene, the bar and Ctrl-C."""
+"""Shared by the commands that run a scene: options, scenes by name, the progress bar and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nonsmooth.view.web.viewer import LiveView
 
 DEFAULTS = {"duration": 1.0, "step": 0.005}
-"""In s, where neither the command line nor the scene says anything."""
+"""Defaults in s, if neither the command line nor the scene gives a value."""
 
 # ---- options ----------------------------------------------------------------------------------------
 
@@ -33,7 +33,9 @@ SceneName = Annotated[
 ]
 Parameters = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Set a parameter of a ready-made scene; repeatable."),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Set a parameter of a ready-made scene; may be repeated."
+    ),
 ]
 Duration = Annotated[
     float | None,
@@ -52,12 +54,12 @@ SolverName = Annotated[
     typer.Option(
         "--solver",
         metavar="NAME",
-        help="See [cyan]nonsmooth list solvers[/cyan].  [dim]\\[scene's, or auto][/dim]",
+        help="Solver; see [cyan]nonsmooth list solvers[/cyan].  [dim]\\[scene's, or auto][/dim]",
     ),
 ]
 SolverOptions = Annotated[
     list[str] | None,
-    typer.Option("--option", metavar="KEY=VALUE", help="Set an option of the solver; repeatable."),
+    typer.Option("--option", metavar="KEY=VALUE", help="Set an option of the solver; may be repeated."),
 ]
 Tolerance = Annotated[
     float | None,
@@ -65,19 +67,24 @@ Tolerance = Annotated[
         "--tolerance",
         metavar="NUMBER",
         parser=number,
-        help="Relative residual wanted in every step.  [dim]\\[scene's, or 1e-4][/dim]",
+        help="Tolerance on the relative residual of every step.  [dim]\\[scene's, or 1e-4][/dim]",
     ),
 ]
 MaxIterations = Annotated[
     int | None,
-    typer.Option("--max-iterations", metavar="COUNT", parser=whole_number, help="Iteration limit of a step."),
+    typer.Option(
+        "--max-iterations",
+        metavar="COUNT",
+        parser=whole_number,
+        help="Largest number of iterations in a step.",
+    ),
 ]
 Scheme = Annotated[
     str | None,
     typer.Option(
         "--scheme",
         metavar="NAME",
-        help="stabilised, projected, rattle or ballistic: how bodies and joints move.  "
+        help="Integration scheme: stabilised, projected, rattle or ballistic.  "
         "[dim]\\[scene's, or stabilised][/dim]",
     ),
 ]
@@ -86,7 +93,7 @@ ContactCheck = Annotated[
     typer.Option(
         "--contact-check",
         metavar="WHICH",
-        help="Check all, sampled or none of the contacts.  [dim]\\[scene's, or sampled][/dim]",
+        help="Contacts to check: all, sampled or none.  [dim]\\[scene's, or sampled][/dim]",
     ),
 ]
 Threads = Annotated[
@@ -95,10 +102,10 @@ Threads = Annotated[
         "--threads",
         metavar="COUNT",
         parser=whole_number,
-        help="For the solver; the result has the same bits.  [dim]\\[scene's, or 1][/dim]",
+        help="Solver threads; results are bitwise identical for any number.  [dim]\\[scene's, or 1][/dim]",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", metavar="", help="Show no bar and no table.")]
+Quiet = Annotated[bool, typer.Option("--quiet", metavar="", help="Suppress the progress bar and the table.")]
 
 
 # ---- the scene --------------------------------------------------------------------------------------
@@ -109,15 +116,15 @@ class FoundScene:
     """A scene of the command line."""
 
     summary: str
-    """One line; nothing for a file."""
+    """One-line summary; empty for a file."""
     system: System
     settings: dict[str, Any]
-    """What the scene says about its run."""
+    """Settings of the run given by the scene."""
     parameters: dict[str, Any]
     """All parameters of a ready-made scene, defaults included; none for a file."""
 
     def with_settings(self, **given: Any) -> dict[str, Any]:
-        """Arguments of `simulate`: what is `given` and not None, else the scene's, else the defaults."""
+        """Arguments of `simulate`: those `given` and not None, else the scene's, else the defaults."""
         said = {key: value for key, value in given.items() if value is not None}
         return {**DEFAULTS, **self.settings, **said}
 
@@ -135,7 +142,7 @@ def find_scene(name: str, parameters: list[str]) -> FoundScene:
     path = Path(name)
     if path.is_file() or (path.exists() and name not in SCENES):
         if parameters:
-            raise OptionError(f"--set {parameters[0]}: {name} is a file, and its values are set in it")
+            raise OptionError(f"--set {parameters[0]}: {name} is a file: set its values in the file")
         scene = read_scene(name)
         system = assemble(scene.system) if scene.assemble else scene.system
         return FoundScene("", system, scene.settings, {})
@@ -167,17 +174,17 @@ def simulate_scene(
     page: LiveView | None = None,
     **more: Any,
 ) -> Run:
-    """Run a scene with a bar; Ctrl-C and a step that failed end the command with a sentence.
+    """Run a scene with a progress bar; Ctrl-C and a failed step end the command with a message.
 
     Args:
         name: shown beside the bar.
-        system: to be moved.
+        system: the system to simulate.
         settings: arguments of `simulate`, the solver by its name.
-        options: of the solver, as key=value.
-        kept: says, when the run is cut off, what is left of it.
-        go_on: says how to go on after Ctrl-C.
-        last: tells from the steps done the last one that will be needed, where that may come early.
-        quiet: show no bar.
+        options: options of the solver, as key=value.
+        kept: returns a text on the results of an interrupted run.
+        go_on: returns a text on how to continue after Ctrl-C.
+        last: returns from the steps done the last one needed, if the run may end early.
+        quiet: suppress the bar.
         page: shows the run, and may pause and stop it.
         more: further arguments of `simulate`.
     """
@@ -205,7 +212,7 @@ def simulate_scene(
 
     try:
         with warnings.catch_warnings(), _ctrl_c_waits() as wants_stop, bar as move:
-            warnings.simplefilter("ignore", ToleranceWarning)  # the table and the exit code say it
+            warnings.simplefilter("ignore", ToleranceWarning)  # shown in the table and by the exit status
             warnings.simplefilter("ignore", ContactWarning)
             if page is None:
                 return simulate(system, solver=solver, progress=progress, **settings, **more)
@@ -225,23 +232,23 @@ def simulate_scene(
         residual, status = error.solution.certificate.residual, error.solution.status
         what = f"step {reached[0] + 1} ended as '{status}' at a residual of {residual:.1e}: {kept()}"
         flags = "--resume --no-throw" if recorded else "--no-throw"
-        cure = f"go on with {flags}, or try another --solver"
+        cure = f"continue with {flags}, or try another --solver"
         ERR.print(Text("Error:", "bold red"), f"{what}; {cure}", soft_wrap=True)
         raise typer.Exit(2) from None
 
 
 def _tell_beginning(file: str, done: int, total: int, step: float) -> None:
-    """Say from where a recorded run goes on."""
+    """Print the step from which a recorded run continues."""
     place = f"step {done}, t = {done * step:.6g} s"
-    goes_on = f"goes on from {place}"
+    goes_on = f"continues from {place}"
     if done == total:
-        goes_on = f"has come to {place} already, as asked for: a longer --duration goes on"
+        goes_on = f"has already reached {place}: give a longer --duration to continue"
     ERR.print(f"{file} {goes_on}", soft_wrap=True)
 
 
 @contextmanager
 def _ctrl_c_waits() -> Iterator[Callable[[], bool]]:
-    """Let the first Ctrl-C wait for the end of a step; give the function that tells whether there was one.
+    """Delay the first Ctrl-C to the end of a step; yield a function that returns whether there was one.
 
     A second one interrupts at once.
     """

@@ -1,4 +1,4 @@
-"""Objects from the words of a command line: solvers by name, and values given as key=value."""
+"""Objects from command-line text: solvers by name, and values given as key=value."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def built(registry: Registry[type[Kind]], name: str, pairs: Iterable[str]) -> Ki
 
 
 def values_of(flag: str, unknown: str, pairs: Iterable[str], valid: Mapping[str, Any]) -> dict[str, Any]:
-    """Read key=value pairs that were given with `flag`; `valid` says which keys there are and their types.
+    """Read key=value pairs that were given with `flag`; `valid` maps the allowed keys to their types.
 
-    `unknown` is how the sentence about a wrong key begins.
+    `unknown` is the beginning of the error message about an unknown key.
     """
     values: dict[str, Any] = {}
     for pair in pairs:
@@ -49,7 +49,7 @@ def values_of(flag: str, unknown: str, pairs: Iterable[str], valid: Mapping[str,
 
 
 def _converted(place: str, text: str, hint: Any) -> Any:
-    """Turn text into a type: a number, a word, yes or no, a list or tuple of numbers, an inner solver."""
+    """Convert text to a type: a number, a string, a boolean, a list or tuple of numbers, an inner solver."""
     kinds = _kinds(hint)
     if len(kinds) > 1:
         if text.lower() == "none" and type(None) in kinds:
@@ -72,7 +72,7 @@ def _converted(place: str, text: str, hint: Any) -> Any:
     if typing.get_origin(hint) is tuple:
         numbers = tuple(_converted(place, part, float) for part in text.split(","))
         if len(numbers) != len(typing.get_args(hint)):
-            raise OptionError(f"{place}: give {len(typing.get_args(hint))} numbers with commas between them")
+            raise OptionError(f"{place}: give {len(typing.get_args(hint))} numbers separated by commas")
         return numbers
     if hint is list:
         numbers = tuple(_converted(place, part, float) for part in text.split(","))

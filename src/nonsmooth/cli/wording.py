@@ -1,7 +1,7 @@
-"""Sentences of the library in the words of the command line: flags in place of arguments and calls.
+"""Error messages of the library for the command line: flags in place of arguments and calls.
 
-The library's errors name what a Python user would write. What a user of the command can write instead is said
-here, in one place, so that neither side has to know of the other.
+The library's errors name Python arguments. Their command-line equivalents are defined here, in one place, so
+that neither side depends on the other.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PHRASES = {
     " (throw=False returns the solution as it is.)": "",
     " (throw=False counts such steps and goes on.)": " (--no-throw counts such steps and goes on.)",
 }
-"""Whole phrases, before the patterns."""
+"""Whole phrases, replaced before the patterns."""
 
 _FORMATS = {"write_problem": ("own", "files of our own"), "write_fclib": ("fclib", "FCLib files")}
 """Calls that write problem files: the --format of the command that has it, and the files."""
@@ -51,7 +51,7 @@ _PATTERNS = (
 
 
 def in_flags(text: str, flags: Collection[str] = ()) -> str:
-    """Say a sentence of the library with flags; `flags` are those of the command, such as --time-limit."""
+    """Rewrite a message of the library with flags; `flags` are those of the command, such as --time-limit."""
     for phrase, ours in _PHRASES.items():
         text = text.replace(phrase, ours)
     for call, (form, files) in _FORMATS.items():

@@ -1,4 +1,4 @@
-"""Where things touch: broad phase, narrow phase, contacts, and their match with the last step's."""
+"""Collision detection: broad phase, narrow phase, contacts, and their matching with the previous step."""
 
 from nonsmooth.collision.contact_forces import ContactForces
 from nonsmooth.collision.contacts import Contacts

@@ -10,7 +10,7 @@ from nonsmooth.model.shapes import BY_KIND
 
 
 def local_bounds(table: ShapeTable) -> Floats:
-    """(s, 7) in m: centre of a box along the shape's axes, its half extents, radius of a ball; all hold it.
+    """(s, 7) in m: centre and half extents of a box along the shape's axes, radius of a ball, same centre.
 
     Rows of half-spaces are zero.
     """

@@ -10,10 +10,10 @@ from nonsmooth.collision.kernels import broad_phase as kernels
 
 
 class BroadPhase:
-    """Finds pairs by a hierarchy of hashed cells; half-spaces are tested against everything.
+    """Finds pairs by a hierarchy of hashed cells; half-spaces are tested against all shapes.
 
-    `group` (s,): shapes of one group are never paired. `half_space` (s,) says which shapes are half-spaces.
-    Work arrays are kept from call to call, and grow with what is found.
+    `group` (s,): shapes of one group are never paired. `half_space` (s,) marks half-spaces.
+    Work arrays are reused between calls and grow with the number of pairs.
     """
 
     def __init__(self, group: Indices, half_space: NDArray[np.bool_]) -> None:
@@ -38,8 +38,9 @@ class BroadPhase:
     def pairs(self, bound: Floats, centre: Floats, axes: Floats) -> Indices:
         """Pairs (p, 2) with a < b, sorted by a, then b; a view that the next call overwrites.
 
-        `bound` (s, 7) holds boxes and balls with all that a shape may reach; the first three columns of
-        `centre` and the third column of `axes` (s, 3, 3) give a point and the outward normal of half-spaces.
+        `bound` (s, 7) holds boxes and balls that include the motion of each shape; the first three columns
+        of `centre` and the third column of `axes` (s, 3, 3) give a point and the outward normal of
+        half-spaces.
         """
         buckets = kernels.choose_levels(
             bound, self._bounded, self._level, self._cell, self._table, self._bin_count, self._bin_size
@@ -66,7 +67,7 @@ class BroadPhase:
         return self._pairs[:found]
 
     def _search(self, bound: Floats, centre: Floats, axes: Floats) -> int:
-        """Number of pairs; they are all written if there is room for so many."""
+        """Number of pairs; all are written if the array is large enough."""
         found = kernels.search_half_spaces(
             self._half_spaces, self._bounded, self._group, centre, axes, bound, self._pairs
         )

@@ -1,17 +1,17 @@
-"""A certificate of the contacts: are they what the shapes say? Nothing is shared with the narrow phase.
+"""A certificate of the contacts, computed by code that is independent of the narrow phase.
 
-Of a pair that is checked:
+Checks of a pair:
 
 - the smallest gap is the separation of both shapes along the normal, by their support functions;
-- no direction separates better. Apart, two points of the shapes at the distance of the gap prove it; in
+- no direction separates better. For separate shapes, two points at the distance of the gap prove it; in
   overlap all faces and edge pairs of polytopes are tried, and a search from several starts for other shapes;
-- further points lie where the normal leaves both surfaces;
-- a contact of a mesh or a height field is judged by the triangles at its point: its normal is theirs, or one
-  along which the point is farther out than they are;
+- further points lie on both surfaces along the normal;
+- a contact of a mesh or a height field is compared with the triangles at its point: its normal is theirs, or
+  one along which the point is farther out than they are;
 - corners of the shared flat area lie within the area that the contacts span.
 
-Of a shape that is checked: no other shape is nearer than the margin without a contact, by brute force over
-the balls that hold the shapes.
+Check of a shape: no other shape is nearer than the margin without a contact, by brute force over bounding
+balls.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from nonsmooth.model.system import System
 
 GAP_ABSOLUTE, GAP_RELATIVE = kernels.GAP_ABSOLUTE, kernels.GAP_RELATIVE
 """Allowed error of a gap, of a point, and of separation along a normal: 1e-12 m and 1e-9 of the pair's size
-(its smaller diameter and a tenth of the larger), beside the rounding of coordinates."""
+(its smaller diameter plus a tenth of the larger), in addition to the rounding of coordinates."""
 SPAN_FLAT, SPAN_ROUND = kernels.SPAN_FLAT, kernels.SPAN_ROUND
-"""Part of the diameter of the shared area that may lie beyond the contacts: of flat faces, of round ones."""
+"""Fraction of the diameter of the shared area that may lie beyond the contacts: flat faces, round faces."""
 
 MODES = ("all", "sampled", "none")
 PERIOD = 50
@@ -50,17 +50,17 @@ PERIOD = 50
 STRIDE = 5
 """`sampled` checks every fifth step: calling the check costs more than checking a few contacts."""
 _PAIRS_PER_VISIT = 10_000_000  # bounding balls compared in a step by `sampled`
-_NAMED = 8  # missing pairs that are named
+_NAMED = 8  # largest number of missing pairs in a message
 
 
 @dataclass(frozen=True)
 class ContactCertificate:
-    """What the check of a step's contacts found; of several steps, the largest errors and the sums."""
+    """Result of the check of a step's contacts; for several steps, the largest errors and the sums."""
 
     contacts: int = 0
-    """Contacts in all."""
+    """Number of contacts."""
     checked: int = 0
-    """Contacts that were checked."""
+    """Number of checked contacts."""
     pairs: int = 0
     """Pairs of shapes in contact, in steps in which contacts were checked."""
     pairs_checked: int = 0
@@ -72,19 +72,19 @@ class ContactCertificate:
     point_error: float = math.nan
     """Largest distance in m of a contact's two points from the surfaces, measured along the normal."""
     span_error: float = math.nan
-    """How far in m a contact area reaches beyond the contacts on it."""
+    """Largest distance in m by which a contact area exceeds the area spanned by its contacts."""
     missing: int = 0
-    """Touching pairs without a contact."""
+    """Number of touching pairs without a contact."""
     missing_pairs: tuple[str, ...] = ()
-    """The first of them."""
+    """The first missing pairs."""
     withheld: dict[str, int] = field(default_factory=dict)
-    """Contacts withheld on purpose, by reason."""
+    """Numbers of deliberately withheld contacts, by reason."""
     unfounded: int = 0
-    """Withheld contacts whose reason was checked and does not hold."""
+    """Number of withheld contacts whose reason was checked and does not hold."""
     excess: float = 0.0
-    """Largest error in units of its tolerance."""
+    """Largest error divided by its tolerance."""
     worst: str = "Nothing was checked."
-    """The largest error in a sentence, with the pair it belongs to."""
+    """A sentence on the largest error, with its pair."""
 
     @property
     def holds(self) -> bool:
@@ -93,7 +93,7 @@ class ContactCertificate:
 
     @property
     def share(self) -> float:
-        """Part of the contacts that was checked; 1 without contacts."""
+        """Fraction of the contacts that was checked; 1 without contacts."""
         return self.checked / self.contacts if self.contacts else 1.0
 
     def __str__(self) -> str:
@@ -188,9 +188,9 @@ class ContactChecker:
             position: of the bodies when the contacts were found.
             quaternion: of the bodies when the contacts were found.
             margin: gap in m up to which every touching pair must be reported.
-            step: number of the step; decides what "sampled" checks.
-            withheld: what the detector withheld or changed, with reasons.
-            displacement: (n, 3) expected motion of the bodies in the step in m, for the reasons.
+            step: number of the step; selects the pairs that "sampled" checks.
+            withheld: contacts that the detector withheld or changed, with reasons.
+            displacement: (n, 3) expected motion of the bodies in the step in m, to check the reasons.
             rotation: (n, 3) expected rotation vectors in rad.
         """
         if withheld is None:
@@ -224,7 +224,7 @@ class ContactChecker:
         else:
             missing, _ = find_missing(self._scene, self._surfaces, *at, self._work, found)
         unfounded, wrong = 0, -1
-        # swept contacts of spheres are judged with their pairs
+        # swept contacts of spheres are checked with their pairs
         if len(withheld) and not (self._round and np.all(withheld.reason == SWEPT)):
             move = reasons.Move(
                 position,
@@ -259,7 +259,7 @@ class ContactChecker:
         return keys
 
     def _rows(self, contacts: Contacts, margin: float) -> kernels.Rows:
-        """What the kernels read of contacts."""
+        """The columns of contacts that the kernels read."""
         count = len(contacts)
         return kernels.Rows(
             contacts.shapes.astype(np.int64), _writable(contacts.point), _writable(contacts.normal),
@@ -269,10 +269,11 @@ class ContactChecker:
     def _swept(
         self, rows: kernels.Rows, withheld: Withheld, displacement: Floats | None
     ) -> tuple[kernels.Rows, kernels.Rows]:
-        """The rows with the parts of the step until the shapes meet; the same as they are at that time.
+        """The rows with the fractions of the step until the shapes meet; the same rows at that time.
 
-        One shape goes the whole way against the other: the first, or the one that is no surface. So does the
-        point if it is on it; in the middle, half of it. The gap changes by the way along the normal.
+        One shape takes the whole relative displacement: the first, or the one that is not a surface. A point
+        on that shape moves with it; a point in the middle moves by half. The gap changes by the displacement
+        along the normal.
         """
         swept = np.flatnonzero(withheld.reason == SWEPT)
         if len(swept) == 0:
@@ -303,7 +304,7 @@ class ContactChecker:
         period: int,
         result: kernels.Result,
     ) -> tuple[int, int, int]:
-        """Check pairs; numbers of all pairs, of pairs and contacts checked. Kernels that have none wait."""
+        """Check pairs; numbers of all pairs, of checked pairs and of checked contacts."""
         scene = self._scene
         at, later = ((position, quaternion, which, step, period) for which in rows)
         every, pairs, checked = check_balls(scene, *later, result)
@@ -342,7 +343,7 @@ class ContactChecker:
         withheld: Withheld,
         wrong: int,
     ) -> str:
-        """The worst of what was found."""
+        """A sentence on the largest error."""
         if missing:
             return f"No contact is reported for {missing[0]}, which touch."
         if wrong >= 0:
@@ -360,11 +361,11 @@ class ContactChecker:
             "the contact area reaches {:.3g} m beyond the contacts",
         )[worst].format(result.worst[worst])
         pair = self._pair(*contacts.shapes[row])
-        return f"Between {pair}, {what}, {result.ratio[worst]:.2g} of what is allowed."
+        return f"Between {pair}, {what}, {result.ratio[worst]:.2g} times the tolerance."
 
 
 def _writable(array: NDArray[Any]) -> NDArray[Any]:
-    """The array, or a copy of one that is read-only: kernels are compiled for one type."""
+    """The array, or a writeable copy of a read-only one: kernels are compiled for one type."""
     return array if array.flags.writeable and array.flags.c_contiguous else array.copy()
 
 

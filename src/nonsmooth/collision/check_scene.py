@@ -1,4 +1,4 @@
-"""The shapes of a system as the contact check sees them."""
+"""The shapes of a system as arrays for the contact check."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from nonsmooth.collision.kernels.check.support import (
 from nonsmooth.model.shape_table import ShapeTable
 
 _NEAR = 8192
-"""Triangles near a shape that are looked at."""
+"""Largest number of triangles near a shape that are checked."""
 
 
 class Polytope:
@@ -62,7 +62,7 @@ def unit_box() -> Polytope:
 
 
 def make_scene(table: ShapeTable) -> tuple[Scene, Work]:
-    """Arrays of all shapes, and room for the check of one pair."""
+    """Arrays of all shapes, and work space for the check of one pair."""
     kind = table.kind.astype(np.int64)
     count = len(table)
     part = np.full(count, -1, dtype=np.int64)
@@ -159,7 +159,7 @@ def make_surfaces(table: ShapeTable) -> Surfaces:
 
 
 def _is_closed(triangles: Floats) -> bool:
-    """Whether triangles (t, 3, 3) have every edge as often one way as the other way."""
+    """Whether every edge of triangles (t, 3, 3) occurs equally often in both directions."""
     _, number = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
     start = number.reshape(-1, 3)
     end = np.roll(start, -1, axis=1)
@@ -169,7 +169,7 @@ def _is_closed(triangles: Floats) -> bool:
 
 
 def _along_a_curve(triangles: Floats) -> Integers:
-    """Order of triangles along a curve that fills space (Morton), so that neighbours share boxes."""
+    """Order of triangles along a space-filling (Morton) curve, so that neighbours share boxes."""
     middle = triangles.reshape(-1, 3, 3).mean(axis=1)
     low, size = middle.min(axis=0), max(float(np.ptp(middle, axis=0).max()), 1e-300)
     cell = ((middle - low) / size * 1023.0).astype(np.int64)
@@ -187,7 +187,7 @@ def _blocks(low: Floats, high: Floats) -> Floats:
 
 
 def _rounding(table: ShapeTable) -> Floats:
-    """Radius (m) swept around each shape: the fourth column of sizes, or said by the shape itself."""
+    """Radius (m) swept around each shape: the fourth column of sizes, or an attribute of the shape."""
     if table.size.shape[1] > 3:
         return np.asarray(table.size[:, 3], dtype=float)
     return np.array([float(getattr(shape, "rounding", 0.0) or 0.0) for shape in table.objects])
@@ -199,7 +199,7 @@ def _radius(table: ShapeTable) -> Floats:
 
 
 def _ball(table: ShapeTable) -> Floats:
-    """(s, 4) a ball that holds each shape, in its frame; infinite for half-spaces."""
+    """(s, 4) bounding ball of each shape, in its frame; infinite for half-spaces."""
     ball = np.zeros((len(table), 4))
     kind, size = table.kind, table.size[:, :3]
     a, b = size[:, 0], size[:, 1]

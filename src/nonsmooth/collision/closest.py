@@ -1,4 +1,4 @@
-"""Gaps and nearest points of pairs of shapes, whatever their kinds."""
+"""Gaps and nearest points of pairs of shapes of any kind."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Nearest(NamedTuple):
     normal: Floats
 
     def turned(self) -> Nearest:
-        """The same, seen from the second shape."""
+        """The same result with the shapes exchanged."""
         return Nearest(self.gap, self.point_b, self.point_a, -self.normal)
 
 
 class Placed(NamedTuple):
-    """Where all shapes are: centres (s, 4) in m, axes as columns (s, 3, 3), bounds (s, 7) in m."""
+    """Placement of all shapes: centres (s, 4) in m, axes as columns (s, 3, 3), bounds (s, 7) in m."""
 
     centre: Floats
     axes: Floats
@@ -48,15 +48,15 @@ class Closest:
     def of(self, a: int, b: int, at: Placed) -> Nearest:
         """Gap of shapes a and b.
 
-        In overlap it is minus the least translation that ends it for convex shapes and half-spaces; with
-        a mesh or a height field, that of the deepest contact.
+        In overlap it is minus the length of the shortest separating translation for convex shapes and
+        half-spaces; with a mesh or a height field, the gap of the deepest contact.
         """
         one, two = self._shapes[a], self._shapes[b]
         endless = HalfSpace | HeightField
         if isinstance(one, endless) and isinstance(two, endless) and HalfSpace in (type(one), type(two)):
             raise ProblemError(
-                f"the distance of a {one.title} and a {two.title} is not defined, as both are without end: "
-                "ask for that of a body with a finite shape"
+                f"the distance of a {one.title} and a {two.title} is not defined, as both are infinite: "
+                "use a body with a finite shape"
             )
         if isinstance(one, Mesh) and not isinstance(two, endless):
             return self._of_mesh(a, b, at)
@@ -67,7 +67,7 @@ class Closest:
         return Nearest(*self._narrow.distance(a, b, at.centre, at.axes))
 
     def _of_mesh(self, mesh: int, other: int, at: Placed) -> Nearest:
-        """Gap of a mesh and a mesh or a convex shape, from the mesh to the other."""
+        """Gap between a mesh and a mesh or a convex shape, from the mesh to the other."""
         near = self._of_surface(mesh, other, at)
         if near.gap > 0.0:
             inside = self._inside(mesh, other, at)
@@ -79,7 +79,7 @@ class Closest:
         return deep if deep.gap <= 0.0 else near
 
     def _of_surface(self, mesh: int, other: int, at: Placed) -> Nearest:
-        """Distance from a mesh's triangles, both sides of which count."""
+        """Distance from the triangles of a mesh, which have two sides."""
         out = np.empty((3, 3))
         narrow, tags = self._narrow, self._narrow.shapes.tags
         where = (*at.centre[mesh, :3], at.axes[mesh])

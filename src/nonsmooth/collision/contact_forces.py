@@ -1,4 +1,4 @@
-"""Contacts of a step with their impulses, and those of one body or of two, by index or name."""
+"""Contacts of a step with their impulses, selected by one or two bodies, by index or name."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from nonsmooth.errors import OptionError
 
 
 class Bodies(Protocol):
-    """What knows bodies by name: a system, or those of a recording."""
+    """Finds bodies by name: a system or a recording."""
 
     def index(self, body: int | str) -> int:
-        """Return the index of a body given by index or name; an unknown one is an error."""
+        """Return the index of a body given by index or name; an unknown name is an error."""
 
 
 @dataclass(frozen=True)
 class ContactForces:
-    """c contacts and what they push with; the normal points from body A to body B."""
+    """c contacts and their impulses; the normal points from body A to body B."""
 
     bodies: NDArray[np.int32]
     """(c, 2) bodies A and B."""
@@ -54,11 +54,11 @@ class ContactForces:
         """Return the contacts of two bodies: normals point from `a` to `b`, forces act on `b`."""
         first, second = self.known.index(a), self.known.index(b)
         if first == second:
-            raise OptionError(f"body {a!r} was asked for contacts with itself: give two different bodies")
+            raise OptionError(f"both bodies are {a!r}: give two different bodies")
         return self._with_b(second, first)
 
     def force_on(self, body: int | str, *, by: int | str | None = None) -> Floats:
-        """Sum of the contact forces on a body, or of those `by` another, (3,) in N, world frame."""
+        """Sum of the contact forces on a body, or of those exerted `by` another, (3,) in N, world frame."""
         return np.asarray(self._on(body, by).force.sum(axis=0))
 
     def torque_on(self, body: int | str, *, about: ArrayLike, by: int | str | None = None) -> Floats:
@@ -71,7 +71,7 @@ class ContactForces:
         return self.of(body) if by is None else self.between(by, body)
 
     def _with_b(self, body: int, other: int | None) -> ContactForces:
-        """Contacts of a body, with another if one is given, turned round where the body is A."""
+        """Contacts of a body, with another if one is given; A and B are exchanged if the body is A."""
         second = self.bodies[:, 1] == body
         rows = np.flatnonzero(second | (self.bodies[:, 0] == body))
         if other is not None:

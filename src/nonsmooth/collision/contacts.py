@@ -1,4 +1,4 @@
-"""Where bodies touch: one row per contact point, as arrays."""
+"""Contacts as arrays, one row per contact point."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Contacts:
-    """c contacts, ordered by (shape a, shape b, feature), each of these three being ascending.
+    """c contacts in ascending order of (shape a, shape b, feature).
 
-    The normal points from body A to body B; the impulse on B along it is never negative.
+    The normal points from body A to body B; the impulse on B along it is nonnegative.
     """
 
     shapes: Indices
-    """(c, 2) the two shapes, rows of the system's shape table; the first is the smaller."""
+    """(c, 2) the two shapes, rows of the system's shape table, in ascending order."""
     bodies: Indices
     """(c, 2) their bodies A and B."""
     feature: Integers
-    """(c,) which corner, edge or face made the contact: the same number as long as the same ones do."""
+    """(c,) identifier of the corner, edge or face in contact, which persists from step to step."""
     point: Floats
     """(c, 3) midpoint between the two surface points, in the world frame, in m."""
     normal: Floats
     """(c, 3) unit vector from A to B, in the world frame."""
     gap: Floats
-    """(c,) distance of the surfaces along the normal in m; negative where they overlap."""
+    """(c,) distance of the surfaces along the normal in m; negative in overlap."""
     friction: Floats
     """(c,) friction coefficient of the two materials."""
     restitution: Floats
     """(c,) restitution coefficient of the two materials."""
     certificate: ContactCertificate | None = None
-    """What a check of these contacts found; None if there was none."""
+    """Result of the check of these contacts; None without a check."""
 
     def __len__(self) -> int:
         return len(self.gap)
 
     @classmethod
     def allocate(cls, count: int) -> Contacts:
-        """Rows whose content is not set yet."""
+        """Uninitialised rows."""
         return cls(
             shapes=np.empty((count, 2), dtype=np.int32),
             bodies=np.empty((count, 2), dtype=np.int32),
@@ -90,9 +90,9 @@ class Contacts:
 
 
 class Rooms:
-    """Arrays for contacts, taken again once nobody holds the contacts that were in them.
+    """Arrays for contacts, reused as soon as no other object refers to them.
 
-    Fresh memory costs more than the contacts that are written to it: the system clears it page by page.
+    Fresh memory costs more than writing the contacts, because the operating system clears it page by page.
     """
 
     def __init__(self) -> None:
@@ -100,16 +100,16 @@ class Rooms:
         self._unheld = _holders(Contacts.empty())
 
     def get(self, count: int) -> Contacts:
-        """Rows for at least `count` contacts, whose content is not set."""
+        """Uninitialised rows for at least `count` contacts."""
         for room in self._rooms:
             if len(room) >= count and _holders(room) == self._unheld:
                 return room
         room = Contacts.allocate(count + count // 4)
-        # The last step's contacts and this step's are held as a rule: one more is free.
+        # Usually the contacts of the previous and of this step are in use: keep one more.
         self._rooms = [*(old for old in self._rooms if len(old) >= count), room][-3:]
         return room
 
 
 def _holders(contacts: Contacts) -> list[int]:
-    """How many references each array has: views of it count."""
+    """Number of references to each array, including its views."""
     return [sys.getrefcount(column) for column in contacts.columns()]

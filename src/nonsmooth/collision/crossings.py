@@ -1,4 +1,4 @@
-"""A note on meshes that intersect themselves."""
+"""A warning about meshes that intersect themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the bodies of a system touch, or may touch within a step."""
+"""Detection of the contacts of a system in a step."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ class Detector:
 
     A contact is returned if its gap is at most `margin` (m), or may be at the end of the step:
     gap + n·(d_b − d_a) − turn_a − turn_b ≤ margin. Shapes of one body, of two fixed bodies, and of bodies
-    that ignore each other are not tested. What is found depends on the arguments of the call alone, and not
-    on earlier calls.
+    that ignore each other are not tested. The result depends only on the arguments of the call, not on
+    earlier calls.
     """
 
     def __init__(self, system: System, margin: float) -> None:
         if not (np.isfinite(margin) and margin >= 0.0):
-            raise OptionError(f"margin is {margin} m: give a finite length that is not negative.")
+            raise OptionError(f"margin is {margin} m: give a finite, nonnegative length.")
         self.margin = float(margin)
         table = system.shapes
         self._bodies = system.count
         self._narrow = NarrowPhase(table, system.materials.pair_table())
         count = len(table)
         self._local_bound = local_bounds(table)
-        # All fixed bodies are one group: what shares a group is never in contact.
+        # All fixed bodies are one group: shapes of one group are never in contact.
         group = np.where(system.fixed[table.body], -1, table.body).astype(np.int32)
         self._broad_phase = BroadPhase(group, table.kind == HALF_SPACE)
         ignored = system.ignored_pairs
@@ -58,11 +58,11 @@ class Detector:
         self._still = np.zeros((self._bodies, 3)), np.zeros(self._bodies)
         self._reach = np.empty(self._bodies)
         self._centre = np.empty((count, 4))
-        self._axes = np.tile(np.eye(3), (count, 1, 1))  # those of balls stay as they are
+        self._axes = np.tile(np.eye(3), (count, 1, 1))  # constant for spheres
         self._bound = np.empty((count, 7))
         self._seams = Seams(self._narrow, group, self._local_bound[:, 6]) if has_seams(table) else None
         self.withheld = Withheld.empty()
-        """Contacts that the last call left out on purpose, or whose normal is that of a later time."""
+        """Contacts that the last call withheld, or whose normal is that of a later time."""
 
     def detect(
         self,
@@ -93,18 +93,18 @@ class Detector:
 
     @property
     def follows(self) -> bool:
-        """Whether the last call of `detect` left pairs without contacts because they have to be followed."""
+        """Whether the last call of `detect` left fast pairs without contacts, whose paths are followed."""
         return bool(self._hasty.any())
 
     def is_fast(self, displacement: Floats, turn: Floats) -> bool:
-        """Whether `meetings` may find any: cheap, for every step; arguments as for `detect`."""
+        """Whether `meetings` may find pairs: a cheap test for every step; arguments as for `detect`."""
         return bool(any_fast(displacement, turn, self._hasty, self._least))
 
     def meetings(self, course: Course, quaternion: Floats, turn: Floats) -> tuple[Indices, Floats] | None:
-        """Pairs of bodies (k, 2) that meet on their ways in a step, and after which part (k,) of it.
+        """Pairs of bodies (k, 2) that meet within a step, and the fractions (k,) of the step until then.
 
-        `turn` (n,) is as for `detect`. Ways are followed of pairs that are fast, and of those that the last
-        call of `detect` left without contacts for that reason. None if nothing meets.
+        `turn` (n,) is as for `detect`. The paths of fast pairs are followed, and of those that the last
+        call of `detect` left without contacts. None if no pair meets.
         """
         displacement = course.displacement
         pairs = self.candidates(course.position, quaternion, displacement, turn)

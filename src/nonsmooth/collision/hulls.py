@@ -1,4 +1,4 @@
-"""The hulls of a scene as arrays for the kernels: vertices, flat faces, edges, and what is next to what."""
+"""The hulls of a scene as arrays for the kernels: vertices, flat faces, edges and neighbours."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.collision.kernels.directions.solids import CELLS_ACROSS, Hulls
 
 _COPLANAR = 1e-10
-"""Part of the size by which corners of one flat face may be off its plane."""
+"""Largest distance of the corners of a flat face from its plane, as a fraction of the size."""
 
 
 class Faces:
-    """Flat faces and edges of a convex solid that is given by outward triangles."""
+    """Flat faces and edges of a convex solid given by outward triangles."""
 
     def __init__(self, vertices: Floats, triangles: NDArray[np.integer]) -> None:
         self.vertices = np.ascontiguousarray(vertices, dtype=float)
@@ -30,7 +30,7 @@ class Faces:
 
 
 def pack(solids: list[Faces]) -> Hulls:
-    """Put the faces of several solids one after the other."""
+    """Concatenate the faces of several solids."""
     counts = np.zeros((len(solids) + 1, 5), dtype=np.int64)
     for row, solid in enumerate(solids, 1):
         corners = sum(len(loop) for loop in solid.loops)
@@ -71,7 +71,7 @@ def _stacked(parts: list[NDArray], shape: tuple[int, ...], dtype: type = np.floa
 
 
 def _merged(vertices: Floats, triangles: Integers, tolerance: float) -> Integers:
-    """The flat face that each triangle belongs to, numbered from 0 in the order of the triangles.
+    """The flat face of each triangle, numbered from 0 in the order of the triangles.
 
     Faces grow from their largest triangle over edges to triangles whose corners lie in its plane.
     """
@@ -99,7 +99,7 @@ def _merged(vertices: Floats, triangles: Integers, tolerance: float) -> Integers
 
 
 def _loop(triangles: Integers) -> Integers:
-    """Vertices round a face, counterclockwise seen from outside: its edges that have no way back."""
+    """Vertices around a face, counterclockwise seen from outside: edges without an opposite edge."""
     ways = {(p, q) for row in triangles.tolist() for p, q in zip(row, row[1:] + row[:1], strict=True)}
     after = {p: q for p, q in ways if (q, p) not in ways}
     start = min(after)
@@ -119,7 +119,7 @@ def _plane(corners: Floats) -> Floats:
 
 
 def _edges(loops: list[Integers]) -> Integers:
-    """(e, 4) two vertices, the face that walks from the first to the second, the face that walks back."""
+    """(e, 4) two vertices, the face with the edge from first to second, the face with the opposite edge."""
     owner = {
         (p, q): face
         for face, loop in enumerate(loops)

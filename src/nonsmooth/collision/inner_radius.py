@@ -1,4 +1,4 @@
-"""Radius of a ball inside each shape: how far shapes may overlap and still be pushed apart the right way."""
+"""Radius of a ball inside each shape: shapes that overlap by less are separated in the correct direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contacts of this step recognised among those of the last, so that the solver starts from their impulses."""
+"""Matching of contacts with those of the previous step, for a warm start of the solver."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nonsmooth.errors import ProblemError
 
 
 def match_impulses(old: Contacts, impulses: Floats, new: Contacts) -> Floats:
-    """Impulses (c, 3) on body B for the new contacts, in N·s in the world frame: the old one's, or zero.
+    """Impulses (c, 3) on body B for the new contacts, in N·s in the world frame; zero for unmatched ones.
 
     Two contacts are the same if shapes and feature agree. `impulses` has a row for each old contact.
     """

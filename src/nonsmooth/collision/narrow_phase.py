@@ -1,4 +1,4 @@
-"""Narrow phase: the contacts of pairs of shapes, whatever their kinds."""
+"""Narrow phase: the contacts of pairs of shapes of any kind."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import CAPSULE, HALF_SPACE, HEIGHT_FIELD, MESH, SPHERE, Mesh
 
 _TREE = 16
-"""Above this number of rays and of shapes, rays go through a tree of the shapes' bounds."""
+"""From this number of rays and of shapes, rays use a tree of the shapes' bounds."""
 _SURFACE_ROOM = 256
-"""Rows for the contacts of a pair with a mesh to begin with."""
+"""Initial number of rows for the contacts of a pair with a mesh."""
 
 
 class Work(NamedTuple):
@@ -47,7 +47,7 @@ class Work(NamedTuple):
 
 
 class NarrowPhase:
-    """Finds contacts of pairs of a scene's shapes; arrays for them are kept from call to call."""
+    """Finds contacts of pairs of a scene's shapes; arrays are reused between calls."""
 
     def __init__(self, table: ShapeTable, materials: PairTable) -> None:
         pieces = pieces_of(table)
@@ -84,10 +84,10 @@ class NarrowPhase:
     def contacts(
         self, pairs: Indices, centre: Floats, axes: Floats, motion: narrow.Motion
     ) -> tuple[Contacts, Withheld]:
-        """Contacts of the pairs (p, 2) of shapes, in order, that count in a step with this motion.
+        """Contacts of the pairs (p, 2) of shapes, in order, for a step with this motion.
 
-        Those whose normal is not of now are listed again, with the part of the step until the time that it is
-        of.
+        Contacts whose normal is that of a later time are also returned as `Withheld`, with the fraction of
+        the step until that time.
         """
         most = len(pairs) if self._round else narrow.most_contacts(pairs, self.shapes.tags)
         room = self._rooms.get(most)
@@ -116,7 +116,7 @@ class NarrowPhase:
     def _solid_contacts(
         self, pairs: Indices, centre: Floats, axes: Floats, motion: narrow.Motion
     ) -> tuple[Contacts, Floats]:
-        """Contacts of convex shapes, and the part of the step whose normals they have."""
+        """Contacts of convex shapes, and the fraction of the step at which their normals hold."""
         room = Contacts.allocate(max(self._room, 4 * len(pairs)))
         part = np.empty(len(room))
         done, found = 0, 0
@@ -134,7 +134,7 @@ class NarrowPhase:
     def _surface_contacts(
         self, pairs: Indices, centre: Floats, axes: Floats, motion: narrow.Motion
     ) -> tuple[Contacts, Floats]:
-        """Contacts of meshes and height fields, and the part of the step whose normals they have."""
+        """Contacts of meshes and height fields, and the fraction of the step at which their normals hold."""
         room = Contacts.allocate(max(self._room, 8 * len(pairs)))
         part = np.empty(len(room))
         done, found = 0, 0
@@ -162,9 +162,9 @@ class NarrowPhase:
         self._surface_spots, self._surface_marks = _spots(rows)
 
     def least_radii(self, bodies: int) -> Floats:
-        """Least inner radius (n,) of each body's shapes: if a pair is fast, one of its bodies is by this.
+        """Least inner radius (n,) of each body's shapes: in a fast pair, one body is fast by this radius.
 
-        Pairs with a mesh have the other shape's radius alone, half for each of the two.
+        Pairs with a mesh use the other shape's radius only, half for each of the two.
         """
         inner = self.inner
         if self._surface.any():
@@ -178,9 +178,9 @@ class NarrowPhase:
         self, pairs: Indices, on_surface: bool, centre: Floats, axes: Floats, course: covering.Course,
         turn: Floats, margin: float,
     ) -> Floats:  # fmt: skip
-        """Part of the step (p,) after which pairs meet on their way, above 1 for those that do not.
+        """Fraction of the step (p,) after which pairs meet, above 1 for those that do not.
 
-        `on_surface` tells whether one of each pair is a mesh or a height field; `turn` (n,) as for `detect`.
+        `on_surface`: one shape of each pair is a mesh or a height field; `turn` (n,) as for `detect`.
         """
         part = np.empty(len(pairs))
         room = covering.Room(np.empty_like(centre), np.empty_like(axes), *_spots(0))
@@ -203,7 +203,7 @@ class NarrowPhase:
         return part
 
     def solid(self, s: int, centre: Floats, axes: Floats) -> Solid:
-        """A convex shape in the world."""
+        """A convex shape in the world frame."""
         kind = int(self.shapes.tags[s, 1])
         a, b, c, radius = self.shapes.size[s].tolist()
         x, y, z = centre[s, :3].tolist()
@@ -220,7 +220,7 @@ class NarrowPhase:
     def nearest_contact(
         self, a: int, b: int, centre: Floats, axes: Floats, bound: Floats
     ) -> tuple[float, Floats, Floats, Floats]:
-        """The same for a mesh or a height field: contacts within a reach that grows until there is one."""
+        """As `distance`, for a mesh or a height field: the search distance grows until a contact is found."""
         a, b, turned = min(a, b), max(a, b), a > b
         bodies = int(self.shapes.tags[:, 0].max()) + 1
         reach = 0.01 * float(np.max(bound[[a, b], 6]))
@@ -245,7 +245,7 @@ class NarrowPhase:
         self, centre: Floats, axes: Floats, bound: Floats, origins: Floats, ways: Floats, limit: float,
         skipped: NDArray[np.bool_], hit: NDArray[np.int64], distance: Floats, normal: Floats,
     ) -> None:  # fmt: skip
-        """Fill, for each ray, the shape it hits first (-1 for none), its distance, and the normal there."""
+        """Fill, for each ray, the first shape it hits (-1 for none), its distance, and the normal there."""
         hit[:], distance[:] = -1, np.inf
         kind, shown = self.shapes.tags[:, 1], ~skipped[self.shapes.tags[:, 0]]
         endless = kind == HALF_SPACE
@@ -272,18 +272,18 @@ class NarrowPhase:
 
 
 def _early(contacts: Contacts, part: Floats) -> Withheld:
-    """The contacts whose normal is that of a later part of the step."""
+    """The contacts whose normal is that of a later time of the step."""
     swept = np.flatnonzero(part > 0.0)
     return Withheld.of(contacts.take(swept), SWEPT, part[swept]) if len(swept) else Withheld.empty()
 
 
 def _spots(rows: int) -> tuple[Floats, NDArray[np.int64]]:
-    """Room for the contacts of one pair."""
+    """Work space for the contacts of one pair."""
     return np.empty((rows, 7)), np.empty(rows, dtype=np.int64)
 
 
 def _larger(room: Contacts, found: int, more: int) -> Contacts:
-    """Room for twice as many contacts and some, with the first `found` in it."""
+    """Arrays for more than twice as many contacts, with the first `found` copied."""
     larger = Contacts.allocate(2 * len(room) + more)
     for old, new in zip(room.columns(), larger.columns(), strict=True):
         new[:found] = old[:found]

@@ -1,4 +1,4 @@
-"""Hulls, meshes and height fields of a scene as arrays for the kernels: each distinct one once."""
+"""Hulls, meshes and height fields of a scene as arrays for the kernels, without duplicates."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from nonsmooth.model.shapes import CONVEX_HULL, HEIGHT_FIELD, MESH, ConvexHull, 
 
 _FACES: WeakKeyDictionary[ConvexHull, hulls.Faces] = WeakKeyDictionary()
 _SURFACES: WeakKeyDictionary[Mesh, tuple[surfaces.TriangleSurface, Floats]] = WeakKeyDictionary()
-"""What follows from a shape alone, kept as long as the shape: detectors and queries share it."""
+"""Data derived from a shape, cached as long as the shape exists and shared by detectors and queries."""
 
 
 class Pieces(NamedTuple):
-    """What shapes that are no primitives are made of."""
+    """Data of hulls, meshes and height fields."""
 
     row: Indices
-    """(s,) place of each shape among the hulls or among the surfaces."""
+    """(s,) row of each shape in the hulls or in the surfaces."""
     hulls: Hulls
     meshes: Meshes
     outlines: Outlines
 
 
 def pieces_of(table: ShapeTable) -> Pieces:
-    """Collect them from a scene's shapes."""
+    """Collect the data from a scene's shapes."""
     row = np.zeros(len(table), dtype=np.int32)
     known: dict[int, int] = {}
     solids: list[hulls.Faces] = []
@@ -77,7 +77,7 @@ def surface_of(shape: Mesh) -> tuple[surfaces.TriangleSurface, Floats]:
 
 
 def _corners(vertices: Floats) -> Floats:
-    """Corners of the convex hull; all vertices where these lie in a plane."""
+    """Corners of the convex hull; all vertices if they lie in a plane."""
     try:
         return np.asarray(vertices[np.sort(Hull(vertices).vertices)])
     except (QhullError, ValueError):

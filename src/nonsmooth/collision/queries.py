@@ -1,4 +1,4 @@
-"""What sensors and planners ask of a scene: distances, closest points, overlaps, rays."""
+"""Queries for sensors and planners: distances, closest points, overlaps, rays."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from nonsmooth.model.shapes import HALF_SPACE, Piece, Primitive, Shape, Sphere
 from nonsmooth.model.system import System
 
 _KEPT = 32
-"""Most pairs with loose shapes whose arrays are kept for the next question."""
+"""Largest number of pairs with loose shapes whose arrays are cached."""
 
 
 @dataclass(frozen=True)
 class Distance:
-    """How far two bodies, shapes or points are apart, and where they are nearest."""
+    """Distance and nearest points of two bodies, shapes or points."""
 
     gap: float
-    """m; negative in overlap: minus the least translation that ends it."""
+    """m; in overlap, minus the length of the shortest separating translation."""
     point_a: Floats
     """(3,) in m, world frame: on the surface of the first."""
     point_b: Floats
@@ -44,7 +44,7 @@ class Distance:
 
 @dataclass(frozen=True)
 class RayHit:
-    """Where a ray first meets a body."""
+    """First hit of a ray."""
 
     body: int
     distance: float
@@ -57,16 +57,16 @@ class RayHit:
 
 @dataclass(frozen=True, eq=False)
 class RayHits(Sequence["RayHit | None"]):
-    """Where r rays first meet a body, as arrays; items are `RayHit`, or None."""
+    """First hits of r rays, as arrays; items are `RayHit`, or None."""
 
     body: Integers
-    """(r,) index; −1 where nothing is met."""
+    """(r,) index; −1 without a hit."""
     distance: Floats
-    """(r,) in m from the rays' origins; infinite where nothing is met."""
+    """(r,) in m from the rays' origins; infinite without a hit."""
     point: Floats
-    """(r, 3) in m, world frame; NaN where nothing is met."""
+    """(r, 3) in m, world frame; NaN without a hit."""
     normal: Floats
-    """(r, 3) outward unit normals; NaN where nothing is met."""
+    """(r, 3) outward unit normals; NaN without a hit."""
 
     def __len__(self) -> int:
         return len(self.body)
@@ -83,7 +83,7 @@ class RayHits(Sequence["RayHit | None"]):
 
 
 class _Side(NamedTuple):
-    """One side of a distance: a body of the system, or a loose shape; and where it is."""
+    """One side of a distance, with its pose: a body of the system, or a loose shape."""
 
     body: int
     """Index; −1 for a loose shape."""
@@ -94,7 +94,7 @@ class _Side(NamedTuple):
 
 
 class Queries:
-    """Answers for a system in its present state; its shapes are read once."""
+    """Queries of a system in its present state; its shapes are read once."""
 
     def __init__(self, system: System) -> None:
         self._system, self._table = system, system.shapes
@@ -124,7 +124,7 @@ class Queries:
     def cast_ray(
         self, origin: ArrayLike, direction: ArrayLike, max_distance: float = math.inf, ignore: Any = None
     ) -> RayHit | None:
-        """First body that a ray from `origin` (3,) in m along `direction` (3,) meets; None without one."""
+        """First body hit by a ray from `origin` (3,) in m along `direction` (3,); None without a hit."""
         start = check.vector("origin of a ray", origin)
         way = check.vector("direction of a ray", direction)
         found: RayHit | None = self.cast_rays(start, way[None], max_distance, ignore)[0]
@@ -146,7 +146,7 @@ class Queries:
             )
         length = np.linalg.norm(way, axis=1)
         if not np.all(length > 0.0):
-            raise ProblemError(f"direction {int(np.argmin(length))} of a ray is zero: give where it leads")
+            raise ProblemError(f"direction {int(np.argmin(length))} of a ray is zero: give a nonzero vector")
         if not max_distance > 0.0:
             raise ProblemError(f"max_distance of a ray is {max_distance} m: give a positive length")
         way = np.ascontiguousarray(way / length[:, None])
@@ -192,7 +192,7 @@ class Queries:
         return np.arange(first, end)
 
     def _with_loose(self, one: _Side, two: _Side) -> _Scene:
-        """The shapes of both sides alone; those without arrays of their own are filled in anew."""
+        """A scene of the shapes of both sides; shapes of the same kinds reuse its arrays."""
         key = (*self._key(one), "and", *self._key(two))
         shapes = [*self._pieces(one), *self._pieces(two)]
         scene = self._loose.get(key)
@@ -219,14 +219,14 @@ class Queries:
 
 
 class _Scene:
-    """Shapes as the narrow phase wants them, and room for where they are."""
+    """Shapes for the narrow phase, and arrays for their placement."""
 
     def __init__(self, table: ShapeTable, materials: PairTable) -> None:
         self._narrow = NarrowPhase(table, materials)
         self._shapes = list(table.objects)
         self._bound = local_bounds(table)
         count = len(table)
-        axes = np.tile(np.eye(3), (count, 1, 1))  # those of balls stay as they are
+        axes = np.tile(np.eye(3), (count, 1, 1))  # constant for spheres
         self._at = Placed(np.empty((count, 4)), axes, np.empty((count, 7)))
         self._closest = Closest(self._narrow, self._shapes)
 
@@ -235,7 +235,7 @@ class _Scene:
         shapes = self._narrow.shapes
         for row, (shape, position, orientation) in enumerate(pieces):
             shapes.offset[row], shapes.rotation[row] = position, orientation
-            if self._shapes[row] is not shape:  # bounds of large meshes take long
+            if self._shapes[row] is not shape:  # bounds of large meshes are expensive
                 self._shapes[row], shapes.size[row] = shape, shape.sizes
                 self._bound[row] = shape.local_bound()
 
@@ -247,7 +247,7 @@ class _Scene:
         )
         bound, kind = self._at.bound, self._narrow.shapes.tags[:, 1]
         apart = np.linalg.norm(bound[own, None, :3] - bound[None, other, :3], axis=2)
-        least = apart - bound[own, None, 6] - bound[None, other, 6]  # no gap is less
+        least = apart - bound[own, None, 6] - bound[None, other, 6]  # lower bound of the gap
         least[(kind[own, None] == HALF_SPACE) | (kind[None, other] == HALF_SPACE)] = -np.inf
         best: Nearest | None = None
         for pair in np.argsort(least, axis=None, kind="stable").tolist():
@@ -275,7 +275,7 @@ class _Scene:
     def cast(
         self, system: System, origins: Floats, ways: Floats, limit: float, skipped: NDArray[np.bool_]
     ) -> tuple[Integers, Floats, Floats]:
-        """The shape that each ray hits first (−1 for none), its distance, and the normal there."""
+        """The first shape that each ray hits (−1 for none), its distance, and the normal there."""
         placement.place(
             self._narrow.shapes, self._bound, system.position, system.quaternion, np.zeros(system.count),
             *self._at,
@@ -287,7 +287,7 @@ class _Scene:
 
 
 class _Point(Sphere):
-    """A ball without size."""
+    """A ball of radius zero."""
 
     def __init__(self) -> None:
         object.__setattr__(self, "radius", 0.0)
@@ -297,7 +297,7 @@ _POINT = _Point().pieces()
 
 
 def _table_of(pieces: list[Piece], body: Integers) -> ShapeTable:
-    """A table of shapes that are in no system."""
+    """A table of shapes outside a system."""
     shapes: tuple[Primitive, ...] = tuple(piece.shape for piece in pieces)
     return ShapeTable(
         body=body.astype(np.int32),

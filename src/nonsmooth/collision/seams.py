@@ -1,4 +1,4 @@
-"""Contacts that are left out on purpose, and why: seams between neighbours that lie flush."""
+"""Contacts that are withheld at seams between flush neighbours."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import HALF_SPACE, SPHERE
 
 _PLANES = 16
-"""Planes of faces that a shape is tested against at most."""
+"""Largest number of planes of faces that a shape is tested against."""
 _OF_MARGIN, _OF_SIZE = 1e-3, 8e-6
-"""How far a neighbour may rise above a face and still lie flush with it: part of the margin, and of the
-smaller shape's diameter. What a body may sink into an edge must not grow with the margin, and the check
-allows 1e-5 of the size."""
+"""Largest height of a flush neighbour above a face: fraction of the margin, and of the smaller shape's
+diameter. The possible overlap with an edge must not grow with the margin, and the check allows 1e-5 of the
+size."""
 
 
 def has_seams(table: ShapeTable) -> bool:
@@ -28,11 +28,11 @@ def has_seams(table: ShapeTable) -> bool:
 
 
 class Seams:
-    """Finds contacts that a neighbour's face hides; arrays are kept from call to call."""
+    """Finds contacts hidden by a neighbour's face; arrays are reused between calls."""
 
     def __init__(self, narrow: NarrowPhase, group: NDArray[np.int32], radius: Floats) -> None:
-        """Take what is fixed: `group` (s,) is the same for shapes that do not move against one another, and
-        `radius` (s,) in m is that of a ball around each shape."""
+        """Set constant data: shapes of one `group` (s,) do not move relative to each other, and `radius` (s,)
+        in m is that of a ball around each shape."""
         self._narrow, self._group = narrow, group
         self._flush = _OF_SIZE * 2.0 * radius
         self._first = np.empty(len(narrow.shapes.tags) + 1, dtype=np.int64)
@@ -43,7 +43,7 @@ class Seams:
     def withhold(
         self, contacts: Contacts, centre: Floats, axes: Floats, margin: float
     ) -> tuple[Contacts, Withheld]:
-        """The contacts that count, and those that do not; `margin` in m as for the detector."""
+        """The contacts to use, and those withheld; `margin` in m as for the detector."""
         count = len(contacts)
         level = np.minimum(self._flush, _OF_MARGIN * margin)
         if count > len(self._hidden):

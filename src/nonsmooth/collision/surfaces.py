@@ -27,16 +27,17 @@ from nonsmooth.errors import ProblemError
 Numbers = NDArray[np.integer]
 
 _FLAT_ANGLE = 1e-6
-"""Angle in rad up to which two triangles are one plane."""
+"""Largest angle in rad between two coplanar triangles."""
 _COPLANAR = 1e-10
-"""Part of the size by which a corner may be off the plane of its neighbour: slivers have no exact normal."""
+"""Largest distance of a corner from its neighbour's plane, as a fraction of the size: slivers have no exact
+normal."""
 
 
 class TriangleSurface:
     """A mesh in its own frame, ready for `pack`: `vertices` (v, 3) in m and `triangles` (t, 3), cleaned.
 
-    Triangles are counterclockwise seen from outside. Edges of one triangle, of more than two, or of two that
-    are turned against one another are borders.
+    Triangles are counterclockwise seen from outside. Edges of one triangle, of more than two, or of two with
+    opposite orientation are borders.
     """
 
     def __init__(self, vertices: Floats, triangles: Numbers) -> None:
@@ -71,7 +72,7 @@ class TriangleSurface:
         for k in range(3):
             t = np.flatnonzero(self.beside[:, k] >= 0)
             u = self.beside[t, k]
-            larger = np.where(twice[t] >= twice[u], t, u)  # its normal is the more exact one
+            larger = np.where(twice[t] >= twice[u], t, u)  # its normal is more accurate
             smaller = np.where(twice[t] >= twice[u], u, t)
             p, q = self.triangles[t, k], self.triangles[t, (k + 1) % 3]
             far = (self.triangles[smaller].sum(axis=1) - p - q).astype(np.int64)
@@ -84,7 +85,7 @@ class TriangleSurface:
         return kinds
 
     def _outward(self, normals: Floats) -> Floats:
-        """Normals around each vertex, weighted by the angles: positive along every way out from it."""
+        """Angle-weighted normals around each vertex: positive along every outward direction."""
         total = np.zeros_like(self.vertices)
         corners = self.vertices[self.triangles]
         for k in range(3):
@@ -136,7 +137,7 @@ class HeightField:
         slope[:, :, 1, 1] = (h[:-1, 1:] - h[:-1, :-1]) / dy
         slopes = slope.reshape(-1, 2)
         besides = beside.reshape(-1, 3)
-        # ways across each edge, out of the triangle
+        # outward directions across each edge
         out = np.array([[(0.0, -dx), (dy, 0.0), (-dy, dx)], [(dy, -dx), (0.0, dx), (-dy, 0.0)]])
         out /= np.linalg.norm(out, axis=2, keepdims=True)
         kinds = np.full(besides.shape, BORDER, dtype=np.int64)
@@ -161,13 +162,13 @@ def crossing(surface: TriangleSurface) -> Floats | None:
     )  # fmt: skip
     if not found:
         return None
-    corners = surface.vertices[surface.triangles[pair]]  # the middle of what both boxes hold
+    corners = surface.vertices[surface.triangles[pair]]  # the middle of the intersection of both boxes
     low, high = corners.min(axis=1).max(axis=0), corners.max(axis=1).min(axis=0)
     return np.asarray(0.5 * (low + high))
 
 
 def pack(surfaces: Sequence[TriangleSurface | HeightField]) -> Meshes:
-    """Put several surfaces one after the other."""
+    """Concatenate several surfaces."""
     first = np.zeros((len(surfaces) + 1, 6), dtype=np.int64)
     shape = np.zeros((len(surfaces), 4), dtype=np.int64)
     grid = np.zeros((len(surfaces), 5))
@@ -233,9 +234,9 @@ def _beside(triangles: NDArray[np.int32], vertices: int) -> NDArray[np.int32]:
 def _ring(
     triangles: NDArray[np.int32], beside: NDArray[np.int32], vertices: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Neighbours of each vertex one after the other, and the first of each."""
+    """Concatenated neighbours of each vertex, and the index of the first of each."""
     p, q = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
-    border = beside.ravel() < 0  # no other triangle leads back
+    border = beside.ravel() < 0  # no other triangle has the opposite edge
     ends = np.concatenate([p, q[border]]), np.concatenate([q, p[border]])
     graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(vertices, vertices)).tocsr()
     graph.sum_duplicates()
@@ -243,7 +244,7 @@ def _ring(
 
 
 def _patches(beside: NDArray[np.int32], kinds: NDArray[np.int64]) -> NDArray[np.int32]:
-    """(t,) the least triangle of the flat patch that each triangle belongs to."""
+    """(t,) the lowest triangle number in the flat patch of each triangle."""
     count = len(beside)
     t, k = np.nonzero(kinds == FLAT)
     graph = coo_array((np.ones(len(t), dtype=np.int8), (t, beside[t, k])), shape=(count, count))
@@ -262,7 +263,7 @@ def _patch_normals(
     patch: NDArray[np.int32],
     size: float,
 ) -> Floats:
-    """One normal for each flat patch; a patch that bends over many triangles keeps theirs."""
+    """One normal for each flat patch; a patch that bends over many triangles keeps separate normals."""
     total = np.column_stack([np.bincount(patch, cross[:, axis], len(patch)) for axis in range(3)])
     shared = (total / np.maximum(np.linalg.norm(total, axis=1), 1e-300)[:, None])[patch]
     base = vertices[triangles[patch, 0]]
@@ -279,7 +280,7 @@ def _flags(
     number = np.arange(len(triangles))
     sharp = (kinds == CONVEX) | (kinds == BORDER)
     rim = np.zeros(vertices, dtype=bool)
-    ends = np.zeros(vertices)  # convex ends count half: both triangles of the edge say so
+    ends = np.zeros(vertices)  # convex ends count half, because both triangles of the edge add them
     for k in range(3):
         p, q = triangles[:, k], triangles[:, (k + 1) % 3]
         flags |= kinds[:, k] << 2 * k

@@ -1,4 +1,4 @@
-"""Contacts that are left out, or whose normal is not the best of this moment, on purpose."""
+"""Contacts that are withheld, or reported with the normal of a later time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ REASONS = {SEAM: "seam", SWEPT: "swept"}
 
 
 def led_bodies(system: System) -> NDArray[np.bool_]:
-    """Which bodies (n,) are fixed or have joints.
+    """Mask (n,) of the bodies that are fixed or have joints.
 
-    The point of a swept contact is where it is now on the body that is not among them, else in the middle.
+    The point of a swept contact is moved back with the body outside the mask; else it is in the middle.
     """
     mask = np.array(system.fixed, dtype=bool)
     pairs = np.asarray(system.joints.table.rows.bodies)
@@ -28,14 +28,14 @@ def led_bodies(system: System) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Withheld:
-    """w contacts that are withheld, or whose normal is changed, on purpose.
+    """w contacts that are withheld or whose normal is changed.
 
-    SEAM: an edge or side that is hidden by a neighbour which the moving shape touches. SWEPT: the contact
-    is reported, with the normal of the time of impact and its point taken back, see `led_bodies`.
+    SEAM: an edge or side hidden by a neighbour that the moving shape touches. SWEPT: the contact is
+    reported with the normal of the time of impact, and its point is moved back, see `led_bodies`.
     """
 
     shapes: NDArray[np.int32]
-    """(w, 2) rows of the shape table, the first is the smaller."""
+    """(w, 2) rows of the shape table, in ascending order."""
     reason: NDArray[np.int64]
     """(w,) SEAM or SWEPT."""
     normal: Floats
@@ -45,7 +45,7 @@ class Withheld:
     gap: Floats
     """(w,) in m."""
     part: Floats
-    """(w,) part 0…1 of the step until the time of impact; read for SWEPT alone."""
+    """(w,) fraction 0…1 of the step until the time of impact; used for SWEPT only."""
 
     def __len__(self) -> int:
         return len(self.gap)
@@ -60,7 +60,7 @@ class Withheld:
 
     @classmethod
     def of(cls, contacts: Contacts, reason: int, part: Floats | None = None) -> Withheld:
-        """Contacts that have one reason."""
+        """Contacts with one reason."""
         count = len(contacts)
         return cls(
             contacts.shapes, np.full(count, reason), contacts.normal, contacts.point, contacts.gap,

@@ -1,4 +1,4 @@
-"""Complementarity problems in general: linear, nonlinear and mixed, with a certificate on every answer.
+"""Complementarity problems in general: linear, nonlinear and mixed, with a certificate for every solution.
 
 import nonsmooth as ns
 

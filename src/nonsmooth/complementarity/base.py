@@ -1,4 +1,4 @@
-"""What a solver of complementarity problems is, and the iteration that it begins."""
+"""Base classes of the solvers of complementarity problems and of their iterations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nonsmooth.iteration.status import Status
 
 
 class Evaluations:
-    """A problem's function and Jacobian with a count of their calls. Every run evaluates through one."""
+    """A problem's function and Jacobian with counters of their calls, used by every run."""
 
     def __init__(self, problem: MCP) -> None:
         self._problem = problem
@@ -29,31 +29,31 @@ class Evaluations:
         self._before = problem.jacobian_by.evaluations
 
     def value(self, z: Floats) -> Floats:
-        """F(z); NaN or infinity where the function is not defined."""
+        """F(z); NaN or infinity if the function is not defined there."""
         self.functions += 1
         return self._problem.value(z)
 
     def jacobian(self, z: Floats, value: Floats | None = None) -> sp.csr_array:
-        """∂F/∂z; `value` is F(z) where it is known."""
+        """∂F/∂z; `value` is F(z) if known."""
         self.jacobians += 1
         return self._problem.jacobian(z, value)
 
     @property
     def differences(self) -> int:
-        """Function evaluations that differences in the Jacobian took."""
+        """Function evaluations for differences in the Jacobian."""
         return self._problem.jacobian_by.evaluations - self._before
 
 
 class Iteration(iterations.Iteration[MCP]):
-    """One solver at work on one complementarity problem; its answer is a point within the bounds.
+    """One solver at work on one complementarity problem; its result is a point within the bounds.
 
-    `advance` does one iteration, or up to `count` where the method cannot be stopped, and updates `point`
-    and `value`. A trial point where the function is not finite is a failed trial; where the method has
-    nowhere else to go it sets `outcome` to UNDEFINED.
+    `advance` does one iteration, or up to `count` if the method cannot be stopped, and updates `point` and
+    `value`. A trial point at which the function is not finite is a failed trial; if the method has no other
+    trial point it sets `outcome` to UNDEFINED.
     """
 
     merit: float = math.nan
-    """What the method makes small, at the present point."""
+    """The merit function of the method at the present point."""
     inner_iterations: int = 0
     products: int = 0
 
@@ -71,7 +71,7 @@ class Iteration(iterations.Iteration[MCP]):
         return self.point
 
     def residual(self) -> float:
-        """Natural residual of the present point; NaN where the function is not finite."""
+        """Natural residual of the present point; NaN if the function is not finite."""
         return residual_of(self.problem, self.point, self.value)
 
     def entry(self, iteration: int, residual: float, time: float) -> Entry:
@@ -79,11 +79,11 @@ class Iteration(iterations.Iteration[MCP]):
         return Entry(iteration, residual, time, self.merit, self.evaluate.functions)
 
     def verdict_at_start(self, residual: float) -> Status | None:
-        """UNDEFINED where the function is not finite at the start."""
+        """UNDEFINED if the function is not finite at the start."""
         return Status.UNDEFINED if math.isnan(residual) else super().verdict_at_start(residual)
 
     def verdict(self, residual: float, first: float) -> Status | None:
-        """UNDEFINED where the function is not finite and the method does not know better."""
+        """UNDEFINED if the function is not finite and the method has set no outcome."""
         status = super().verdict(residual, first)
         return Status.UNDEFINED if status is None and math.isnan(residual) else status
 
@@ -95,7 +95,7 @@ class Solver(solvers.Solver[MCP, Goal, Iteration]):
     default_iterations: ClassVar[int] = 1000
 
     def check(self, problem: MCP) -> None:
-        """Raise `UnsupportedError` if the method cannot take this problem."""
+        """Raise `UnsupportedError` if the method does not support this problem."""
         if not problem.square:
             raise UnsupportedError(
                 f"{self.name} needs as many functions as variables, and this problem has {problem.rows} "

@@ -13,30 +13,30 @@ from nonsmooth.complementarity.problem import MCP
 
 @dataclass(frozen=True)
 class Certificate:
-    """How far a point is from a solution; each number is the largest over all rows, in the units of the user.
+    """Residuals of a point; each number is the largest over all rows, in the units of the problem.
 
     All are zero at a solution. NaN if the function is not finite there.
     """
 
     bounds: float
-    """How far z lies outside its bounds."""
+    """Largest violation of the bounds by z."""
     signs: float
-    """How far F has a sign that no bound allows: |F| of free variables, −F where there is no upper bound,
-    F where there is no lower one."""
+    """Largest violation of the sign of F: |F| of free variables, −F without an upper bound, F without a lower
+    one."""
     complementarity: float
     """Largest product: (z − l)·F where F > 0, (u − z)·(−F) where F < 0, over finite bounds."""
     natural_map: float
     """|z − mid(l, z − F, u)|."""
     worst_row: int
-    """The row with the largest natural map; −1 where there are none."""
+    """The row with the largest natural map; −1 if there are no rows."""
 
     @property
     def residual(self) -> float:
-        """The number that is compared with the tolerance: the natural map."""
+        """The number compared with the tolerance: the natural map."""
         return self.natural_map
 
     def holds(self, tolerance: float) -> bool:
-        """Tell whether the point is a solution to `tolerance`."""
+        """Return whether the point is a solution to `tolerance`."""
         return self.residual <= tolerance
 
     def __str__(self) -> str:

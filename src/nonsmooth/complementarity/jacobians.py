@@ -1,8 +1,8 @@
-"""Where a Jacobian comes from: the user, finite differences, a complex step, or automatic differentiation.
+"""Sources of a Jacobian: the user, finite differences, a complex step, or automatic differentiation.
 
-Where the user says where nonzeros can be, columns that share no row are found together: their number of
-colours is the number of evaluations. SciPy's public helpers know neither a pattern nor bounds
-(`scipy.optimize.approx_fprime`, `scipy.differentiate.jacobian`), so the differences are taken here.
+If the user gives a sparsity pattern, columns that share no row are computed together: the number of
+evaluations is the number of colours. SciPy's public helpers (`scipy.optimize.approx_fprime`,
+`scipy.differentiate.jacobian`) support neither a pattern nor bounds, so the differences are computed here.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ Function = Callable[[Floats], ArrayLike]
 
 _ROUNDING = float(np.finfo(float).eps)
 _IMAGINARY_STEP = 1e-100
-"""Its square vanishes beside anything, so a complex step has no truncation error."""
-_CURE = "write it with autograd.numpy in place of numpy, and without assigning to parts of arrays"
+"""Its square is negligible, so a complex step has no truncation error."""
+_CURE = "write it with autograd.numpy in place of numpy, without assignments to parts of arrays"
 
 
 class Jacobian:
     """A way to find ∂F/∂z, sparse (rows, size)."""
 
     evaluations = 0
-    """Function evaluations that it took so far."""
+    """Function evaluations so far."""
 
     def __call__(self, problem: MCP, z: Floats, value: Floats | None) -> sp.csr_array:
-        """∂F/∂z at z; `value` is F(z) where it is known; evaluations stay within the bounds."""
+        """∂F/∂z at z; `value` is F(z) if known; evaluations stay within the bounds."""
         raise NotImplementedError
 
 
@@ -60,7 +60,7 @@ class GivenJacobian(Jacobian):
 
 
 class _Pattern:
-    """Where a Jacobian can be nonzero, with the columns (or rows) coloured."""
+    """Sparsity pattern of a Jacobian, with the columns (or rows) coloured."""
 
     def __init__(self, sparsity: Any, shape: tuple[int, int], by_rows: bool = False) -> None:
         if sparsity is None:
@@ -84,15 +84,15 @@ class _Pattern:
     def matrix(self, entries: Floats) -> sp.csr_array:
         found = sp.csr_array((entries, self.indices, self.starts), shape=self.shape, copy=not self._given)
         if not self._given:
-            found.eliminate_zeros()  # what is sparse without having been said to be
+            found.eliminate_zeros()  # sparse, though no pattern was given
         return found
 
 
 class FiniteDifferences(Jacobian):
-    """Forward differences, backward ones where the upper bound is near; one evaluation for each colour.
+    """Forward differences, backward ones near the upper bound; one evaluation per colour.
 
-    The step is √ε·max(1, |z|), shortened where the bounds are closer than that. The column of a variable
-    that its bounds fix is left zero: no method moves it.
+    The step is √ε·max(1, |z|), shortened if the bounds are closer than that. The column of a variable fixed
+    by its bounds stays zero: no method moves it.
     """
 
     def __init__(self, sparsity: Any, shape: tuple[int, int]) -> None:
@@ -106,7 +106,7 @@ class FiniteDifferences(Jacobian):
             self.evaluations += 1
         step = _steps(problem, z, np.sqrt(_ROUNDING))
         moved = z + step
-        step = moved - z  # what was really added, after rounding
+        step = moved - z  # the actual step after rounding
         change = np.empty((pattern.count, pattern.shape[0]))
         for colour in range(pattern.count):
             change[colour] = problem.value(np.where(pattern.colours == colour, moved, z)) - value
@@ -121,8 +121,8 @@ class FiniteDifferences(Jacobian):
 class ComplexStep(Jacobian):
     """Im F(z + ih)/h with a tiny h: exact to rounding, for functions that take complex numbers.
 
-    A function that loses imaginary parts (abs, norm, real, arrays made for real numbers) would give a wrong
-    Jacobian in silence; the first one is therefore compared with a difference along one direction.
+    A function that loses imaginary parts (abs, norm, real, arrays made for real numbers) would silently give
+    a wrong Jacobian; the first one is therefore compared with a difference along one direction.
     """
 
     def __init__(self, sparsity: Any, shape: tuple[int, int]) -> None:
@@ -147,7 +147,7 @@ class ComplexStep(Jacobian):
     def _compare(self, problem: MCP, z: Floats, found: sp.csr_array) -> None:
         value = problem.value(z)
         if not (np.isfinite(value).all() and np.isfinite(found.data).all()):
-            return  # not defined here: look at the next point
+            return  # not defined here: check the next point
         comparison = _Comparison(problem, z, value, found)
         every = np.ones(len(z), dtype=bool)
         mismatch = np.maximum(*(comparison.mismatch(group)[0] for group in comparison.sides(every)))
@@ -191,7 +191,7 @@ class AutomaticDifferentiation(Jacobian):
     def _trace(self, part: Function, z: Floats) -> tuple[Callable[[Floats], Floats], int]:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # a constant function is all right
+                warnings.simplefilter("ignore", UserWarning)  # a constant function is valid
                 pull, found = self._make_vjp(part)(z)
         except (TypeError, ValueError, AttributeError) as error:
             raise ProblemError(
@@ -212,7 +212,7 @@ _WAYS: dict[str, type[FiniteDifferences] | type[ComplexStep] | type[AutomaticDif
 
 
 def jacobian_of(jacobian: Function | str | None, sparsity: Any, shape: tuple[int, int]) -> Jacobian:
-    """Return the way that the user asked for."""
+    """Return the method that the user chose."""
     if callable(jacobian):
         return GivenJacobian(jacobian, shape)
     way = _WAYS.get("finite-differences" if jacobian is None else jacobian)
@@ -231,7 +231,7 @@ def colouring(places: sp.csr_array) -> Indices:
 
 
 def _steps(problem: MCP, z: Floats, relative: float) -> Floats:
-    """Steps within the bounds: forward, or backward where only there is room; 0 where there is none."""
+    """Steps within the bounds: forward, or backward if only that fits; 0 if neither does."""
     wanted = relative * np.maximum(1.0, np.abs(z))
     above, below = problem.upper - z, z - problem.lower
     forward = (above >= wanted) | (above >= below)
@@ -241,12 +241,12 @@ def _steps(problem: MCP, z: Floats, relative: float) -> Floats:
 
 
 def _complex_value(problem: MCP, z: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """F(z), complex; lost imaginary parts must be errors where this is called."""
+    """F(z), complex; lost imaginary parts must be errors in the caller."""
     try:
         parts = [np.asarray(part(z)) for part in problem.parts]
     except (TypeError, np.exceptions.ComplexWarning) as error:
         raise ProblemError(
-            f"jacobian='complex-step': the function does not take complex numbers ({error}): use "
+            f"jacobian='complex-step': the function does not support complex numbers ({error}): use "
             "jacobian='finite-differences'"
         ) from error
     found = np.concatenate([np.atleast_1d(part) for part in parts])
@@ -256,32 +256,32 @@ def _complex_value(problem: MCP, z: NDArray[np.complex128]) -> NDArray[np.comple
         )
     if not np.iscomplexobj(found):
         raise ProblemError(
-            "jacobian='complex-step': the function returned real numbers for a complex argument, it drops "
+            "jacobian='complex-step': the function returned real numbers for a complex argument and so drops "
             "the imaginary part: use jacobian='finite-differences'"
         )
     return found
 
 
 _LADDER = tuple(10.0**-k for k in range(2, 10))
-"""Relative steps of the differences that a Jacobian is compared with."""
+"""Relative steps of the differences used to check a Jacobian."""
 _FIRST_LOOK = 1e-5
-"""The step of the ladder that is tried first, and suffices where it agrees."""
+"""Index of the step tried first, which suffices if it agrees."""
 _AGREEMENT = 1e-4
-"""Relative mismatch of an entry that is let pass."""
+"""Tolerated relative mismatch of an entry."""
 _DOUBT = 3.0
-"""A mismatch must be so many times the estimated error of the difference."""
+"""Smallest mismatch reported, as a multiple of the estimated error of the difference."""
 _CREDIBLE = 100.0
-"""Differences are believed whose estimated error is at most so many times the least one."""
+"""Largest estimated error of an accepted difference, as a multiple of the smallest one."""
 
 
 def check_jacobian(problem: MCP, z: Floats) -> None:
     """Raise `ProblemError` naming the worst entry if the Jacobian at z differs from differences.
 
     Central differences (one-sided ones of second order near a bound) are taken with steps of many sizes,
-    and those are believed that agree best with their neighbours; an entry is wrong if it is off from all of
-    them by more than three times what neighbours differ by, rounding, and 1e-4 of its size. At a kink all
-    between the slopes of both sides is right. Columns are taken together by the Jacobian's own pattern, and
-    an entry that it lacks is found too. Columns of variables that their bounds fix are not looked at.
+    and those that agree best with their neighbours are accepted; an entry is wrong if it differs from all of
+    them by more than three times the difference of neighbours, rounding, and 1e-4 of its size. At a kink all
+    values between the slopes of both sides are correct. Columns are grouped by the Jacobian's pattern, and
+    missing entries are also found. Columns of variables fixed by their bounds are not checked.
     """
     value = problem.value(z)
     if not np.isfinite(value).all():
@@ -295,7 +295,7 @@ def check_jacobian(problem: MCP, z: Floats) -> None:
         first = np.flatnonzero(~np.isfinite(entries.data))[0]
         raise ProblemError(
             f"the Jacobian's entry in row {entries.row[first]}, column {entries.col[first]} is not finite, "
-            "and the function is: correct the Jacobian, or leave it out"
+            "but the function is: correct the Jacobian, or omit it"
         )
     comparison = _Comparison(problem, z, value, matrix)
     pattern = matrix.copy()
@@ -317,7 +317,7 @@ def check_jacobian(problem: MCP, z: Floats) -> None:
     slope = slopes[row] / comparison.base[column]
     raise ProblemError(
         f"the Jacobian's entry in row {row}, column {column} is {matrix[row, column]:.8g}, but differences "
-        f"of the function give {slope:.8g}: correct the Jacobian, or leave it out"
+        f"of the function give {slope:.8g}: correct the Jacobian, or omit it"
     )
 
 
@@ -343,7 +343,7 @@ class _Comparison:
         return np.flatnonzero(moving & self._central), np.flatnonzero(moving & ~self._central)
 
     def mismatch(self, group: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """By how much each row is wrong, relative, 0 where it agrees; and the slopes by differences."""
+        """Relative error of each row, 0 if it agrees, and the slopes by differences."""
         if len(group) == 0:
             return np.zeros(self._problem.rows), np.zeros(self._problem.rows)
         direction = np.zeros(len(self._z))
@@ -357,7 +357,7 @@ class _Comparison:
             low, middle, high, rounding = np.moveaxis(rungs, 1, 0)
             steps = np.array(_LADDER)[:, None]
             moved = np.maximum(np.abs(low), np.abs(high)) * steps
-            quantum = np.where(moved > 0.0, moved, np.inf).min(axis=0)  # values may come in coarse steps
+            quantum = np.where(moved > 0.0, moved, np.inf).min(axis=0)  # values may be quantised
             rounding = rounding + np.where(np.isfinite(quantum), quantum, 0.0) / steps
             change = np.abs(np.diff(middle, axis=0))
             error = np.maximum(change[:-1], change[1:]) + rounding[1:-1]
@@ -367,7 +367,7 @@ class _Comparison:
             least = error.min(axis=0)
             agrees = (outside <= _DOUBT * error + _AGREEMENT * size) & (error <= _CREDIBLE * least)
             wrong = np.isfinite(least) & ~agrees.any(axis=0)
-            # Where no step was seen, the values may be coarser than all of them.
+            # If no change was seen, the values may be coarser than all steps.
             if (wrong & np.isinf(quantum)).any():
                 far = self._problem.value(self._problem.clip(self._z + direction))
                 wrong &= np.isfinite(quantum) | (far == self._value)
@@ -375,7 +375,7 @@ class _Comparison:
             return np.where(wrong, (outside / size)[best], 0.0), middle[1:-1][best]
 
     def _slopes(self, direction: Floats, step: float) -> tuple[Floats, Floats, Floats, Floats]:
-        """Least, middle and largest slope of F along a direction, and their rounding."""
+        """Smallest, middle and largest slope of F along a direction, and their rounding."""
         self.evaluations += 2
         ahead = self._problem.value(self._z + step * direction)
         with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""The linear systems of a semismooth Newton step: dense where small, sparse beyond."""
+"""The linear systems of a semismooth Newton step: dense if small, else sparse."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from scipy.sparse.linalg import splu
 from nonsmooth._support.arrays import Floats
 
 _DENSE = 120
-"""Most unknowns for which dense factorisations are faster than sparse ones, whatever the pattern."""
+"""Largest number of unknowns for which dense factorisations are faster than sparse ones for any pattern."""
 _FULL, _MOST_FULL = 0.1, 5000
-"""Part of the entries from which a matrix counts as full, and the most unknowns to treat it as that."""
+"""Fraction of nonzeros above which a matrix is treated as dense, and the largest size for that."""
 _WORST_RESIDUAL = 1e-4
-"""Largest relative residual of a direction; a matrix that leaves more is singular in double precision."""
+"""Largest relative residual of a direction; above it the matrix is singular in double precision."""
 
 
 class NewtonSystem:
@@ -25,7 +25,7 @@ class NewtonSystem:
 
     def __init__(self, jacobian: sp.csr_array, by_z: Floats, by_f: Floats) -> None:
         self._by_z = by_z
-        self._known = by_f == 0.0  # rows that say what their own component of d is
+        self._known = by_f == 0.0  # rows that determine their component of d directly
         self._matrix: Any
         if _as_dense(jacobian):
             self._matrix = by_f[:, None] * jacobian.toarray()
@@ -46,7 +46,7 @@ class NewtonSystem:
         return found
 
     def direction(self, phi: Floats) -> Floats | None:
-        """d with H d = −φ; None where H is singular."""
+        """d with H d = −φ; None if H is singular."""
         try:
             if isinstance(self._matrix, np.ndarray):
                 found: Floats = np.asarray(np.linalg.solve(self._matrix, -phi), dtype=np.float64)
@@ -58,7 +58,7 @@ class NewtonSystem:
         return found if left <= _WORST_RESIDUAL * np.abs(phi).max(initial=0.0) else None
 
     def _sparse_direction(self, phi: Floats) -> Floats:
-        """The same with what is known taken out first: an active set can be most of the variables."""
+        """The same after elimination of known components: an active set can be most of the variables."""
         found = np.zeros(len(phi))
         found[self._known] = -phi[self._known] / self._by_z[self._known]
         unknown = np.flatnonzero(~self._known)
@@ -73,9 +73,9 @@ class NewtonSystem:
         return found
 
     def damped_direction(self, phi: Floats, damping: float, free: NDArray[np.bool_]) -> Floats | None:
-        """d that makes ‖H d + φ‖² + damping·‖d‖² least, zero where not free; None if it cannot be found.
+        """d that minimises ‖H d + φ‖² + damping·‖d‖², zero for fixed variables; None if it cannot be found.
 
-        HᵀH is never formed: near a singular solution its rounding would hide what is left of Φ.
+        HᵀH is never formed: near a singular solution its rounding would exceed Φ.
         """
         part = self._matrix[:, free]
         count = part.shape[1]
@@ -99,11 +99,11 @@ def _as_dense(matrix: sp.csr_array) -> bool:
 
 
 def _solved(matrix: sp.csc_array, right: Floats) -> Floats:
-    """Solve a sparse system; raise RuntimeError where it is singular.
+    """Solve a sparse system; raise RuntimeError if it is singular.
 
-    SuperLU calls BLAS with wrong sizes, which prints, where the pattern alone makes a matrix singular.
+    For structurally singular matrices SuperLU calls BLAS with wrong sizes, which prints messages.
     """
     if structural_rank(matrix) < len(right):
-        raise RuntimeError("the pattern makes the matrix singular")
+        raise RuntimeError("the matrix is structurally singular")
     found: Floats = splu(matrix).solve(right)
     return found

@@ -1,8 +1,8 @@
-"""What must hold: mixed, linear and mixed nonlinear complementarity problems.
+"""Mixed, linear and mixed nonlinear complementarity problems.
 
     l ≤ z ≤ u ⟂ F(z):   z_i = l_i ⇒ F_i ≥ 0,   z_i = u_i ⇒ F_i ≤ 0,   l_i < z_i < u_i ⇒ F_i = 0
 
-Every problem of this room is of that form. A nonlinear complementarity problem has l = 0 and u = ∞; an
+Every problem of this package has this form. A nonlinear complementarity problem has l = 0 and u = ∞; an
 equation belongs to a variable without bounds.
 """
 
@@ -27,17 +27,17 @@ class MCP:
 
     Args:
         function: F, called with z as a read-only array (n,), returns n numbers.
-        lower: l, one number for all or one for each variable; −inf where there is none.
-        upper: u, the same; +inf where there is none.
-        jacobian: a function of z that returns ∂F/∂z, dense or sparse (n, n), or how it is found:
+        lower: l, one number for all or one for each variable; −inf for none.
+        upper: u, the same; +inf for none.
+        jacobian: a function of z that returns ∂F/∂z, dense or sparse (n, n), or a method:
             "finite-differences" (the default), "complex-step" or "autograd".
-        sparsity: where the Jacobian can be nonzero, (n, n); then differences need few evaluations.
-        start: z to start from where `solve` is given none; the point within the bounds nearest to 0.
+        sparsity: pattern of the nonzeros of the Jacobian, (n, n); differences then need few evaluations.
+        start: default start of `solve`; the point within the bounds nearest to 0 if not given.
         name: how messages call the problem.
     """
 
     matrix: sp.csr_array | None = None
-    """The Jacobian of an affine problem; None where it may change."""
+    """The Jacobian of an affine problem; None if it may change."""
 
     def __init__(
         self,
@@ -58,16 +58,16 @@ class MCP:
         wanted = np.zeros(self.size) if start is None else _vector("start", start, self.size)
         self.start = self.clip(wanted)
         self.moved_at_start = 0 if start is None else int(np.count_nonzero(self.start != wanted))
-        """Components of the start that lay outside their bounds and were moved there."""
+        """Components of the start outside their bounds, which were moved to the bounds."""
 
     @property
     def rows(self) -> int:
-        """Number of functions: as many as variables, but for an `MNCP` with more or fewer equations."""
+        """Number of functions: as many as variables, except for an `MNCP` with more or fewer equations."""
         return self.size
 
     @property
     def square(self) -> bool:
-        """True where there are as many functions as variables."""
+        """True if there are as many functions as variables."""
         return self.rows == self.size
 
     def clip(self, z: Floats) -> Floats:
@@ -75,7 +75,7 @@ class MCP:
         return np.clip(z, self.lower, self.upper)
 
     def value(self, z: Floats) -> Floats:
-        """F(z). It may hold NaN or infinity where the function is not defined; its length is checked."""
+        """F(z), which may hold NaN or infinity if the function is not defined; its length is checked."""
         point = z.view()
         point.flags.writeable = False
         with np.errstate(all="ignore"):
@@ -91,7 +91,7 @@ class MCP:
         return value
 
     def jacobian(self, z: Floats, value: Floats | None = None) -> sp.csr_array:
-        """∂F/∂z, sparse (rows, size). `value` is F(z) where it is known: differences then need it no more."""
+        """∂F/∂z, sparse (rows, size). `value` is F(z) if known, which saves one evaluation."""
         point = z.view()
         point.flags.writeable = False
         with np.errstate(all="ignore"):
@@ -99,7 +99,7 @@ class MCP:
 
     @property
     def parts(self) -> tuple[Callable[[Any], Any], ...]:
-        """The user's functions as they are, of z; their values one after the other are F."""
+        """The user's functions of z; F is the concatenation of their values."""
         return (self._function,)
 
     def natural_map(self, z: Floats, value: Floats) -> Floats:
@@ -166,12 +166,12 @@ class MNCP(MCP):
         u ≥ 0,  f(u, v) ≥ 0,  uᵀ f(u, v) = 0,  g(u, v) = 0
 
     u has n components, v has m, f returns n numbers and g returns p; p may differ from m. Solvers see one
-    vector z = (u, v) and one function F = (f, g); `split` takes z apart again.
+    vector z = (u, v) and one function F = (f, g); `split` returns (u, v) from z.
 
     Args:
         f: called as f(u, v), returns n numbers.
         g: called as g(u, v), returns p numbers.
-        sizes: (n, m), or (n, m, p) where p is not m.
+        sizes: (n, m), or (n, m, p) if p is not m.
         jacobian: called as jacobian(u, v), returns ∂(f, g)/∂(u, v), (n + p, n + m), or a name as in `MCP`.
         sparsity: as in `MCP`.
         start: (u, v) to start from; zeros unless given.
@@ -263,12 +263,12 @@ def _bounds(lower: ArrayLike, upper: ArrayLike, start: ArrayLike | None) -> tupl
     if low.ndim != 1:
         raise ProblemError(f"the bounds have shape {low.shape}: give one number for each variable")
     if np.isnan(low).any() or np.isnan(high).any():
-        raise ProblemError("a bound is NaN: use −inf or inf where a variable has none")
+        raise ProblemError("a bound is NaN: use −inf or inf for no bound")
     wrong = np.flatnonzero((low > high) | (low == np.inf) | (high == -np.inf))
     if len(wrong):
         i = int(wrong[0])
         raise ProblemError(
-            f"variable {i} has lower bound {low[i]:g} and upper bound {high[i]:g} ({len(wrong)} such): "
+            f"variable {i} has lower bound {low[i]:g} and upper bound {high[i]:g} ({len(wrong)} in all): "
             "lower must not exceed upper"
         )
     return low, high

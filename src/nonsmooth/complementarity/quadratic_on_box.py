@@ -29,7 +29,7 @@ def rows_of(matrix: Any) -> SparseRows:
 
 @dataclass(frozen=True)
 class Quadratic:
-    """q(p) = gᵀp + ½ pᵀHp with H = JᵀJ + S, kept as J and S, either of which may be left out."""
+    """q(p) = gᵀp + ½ pᵀHp with H = JᵀJ + S, stored as J and S, either of which may be omitted."""
 
     gradient: Floats
     """g (n,)."""
@@ -40,12 +40,12 @@ class Quadratic:
 
     @property
     def hessian(self) -> tuple[SparseRows, SparseRows]:
-        """J and S as the kernels take them."""
+        """J and S in the form for the kernels."""
         return self.jacobian, self.symmetric
 
     @cached_property
     def metric(self) -> Floats:
-        """Inverse of the diagonal of H, the preconditioner; where that is nothing, of a small number."""
+        """Inverse of the diagonal of H, the preconditioner, with zeros replaced by a small number."""
         found = np.empty(len(self.gradient))
         kernels.diagonal(self.hessian, found)
         largest = float(found.max(initial=0.0))
@@ -69,18 +69,18 @@ def default_products(size: int) -> int:
 
 @dataclass(frozen=True)
 class QuadraticMinimum:
-    """What the minimisation of a quadratic on a box found."""
+    """Result of the minimisation of a quadratic on a box."""
 
     step: Floats
     """p, within the box."""
     change: float
     """q(p), not positive."""
     iterations: int
-    """ItQua of the paper's tables."""
+    """Iterations, ItQua of the paper's tables."""
     products: int
     """Products with H, MVP of the paper's tables."""
     converged: bool
-    """Whether the projected gradient became as small as was asked for."""
+    """Whether the projected gradient reached the accuracy."""
 
 
 def minimise_quadratic(
@@ -92,18 +92,18 @@ def minimise_quadratic(
     leave: float = 2.0,
     max_products: int | None = None,
 ) -> QuadraticMinimum:
-    """Minimise a quadratic on a box that holds p = 0, from there.
+    """Minimise a quadratic on a box that contains p = 0, starting there.
 
     Args:
         quadratic: q.
-        lower: lower bounds of p, none positive; finite where q may have negative curvature.
+        lower: lower bounds of p, none positive; finite if q may have negative curvature.
         upper: upper bounds of p, none negative; finite likewise.
-        accuracy: end when the projected gradient is so many times as long as at the start.
-        leave: a face is left when the chopped gradient is so many times as long as the gradient inside it.
+        accuracy: relative length of the projected gradient, compared with the start, at which to end.
+        leave: ratio of the chopped gradient to the gradient inside a face above which the face is left.
         max_products: limit of products with H; 20 n + 2000, but no more than 50,000, unless given.
 
     Returns:
-        A stationary point of q on the box, to the accuracy; the minimum where q is convex.
+        A stationary point of q on the box, to the accuracy; the minimum if q is convex.
     """
     limit = default_products(len(lower)) if max_products is None else max_products
     return QuadraticMinimum(

@@ -8,10 +8,10 @@ In general l ≤ z ≤ u ⟂ F(z), and x = (z, s) with slacks s ≥ 0:
     upper bound only    F_i + s_i        (u_i − z_i) s_i
     both                F_i − s_i + s'_i    (z_i − l_i) s_i + (u_i − z_i) s'_i
     none                F_i
-    fixed, l = u        F_i − s_i with s_i free: any F_i will do
+    fixed, l = u        F_i − s_i with s_i free: F_i is arbitrary
 
 The first column, one row each, and the sum of the second column, the last row, are the residuals r(x); the
-objective is ½ rᵀr. It is zero at solutions and nowhere else.
+objective is ½ rᵀr. It is zero exactly at solutions.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ class Reformulation:
         return np.concatenate([z, np.zeros(self.size - len(z))])
 
     def best_slacks(self, x: Floats, value: Floats) -> Floats:
-        """x with the slacks that make the objective smallest, its z and F(z) given.
+        """x with the slacks that minimise the objective for given z and F(z).
 
         They are the positive parts of ±F − τd, with the distances d of z from its bounds and τ the
-        complementarity sum itself: the root of a convex, falling, piecewise linear function, by Newton.
+        complementarity sum: the root of a convex, decreasing, piecewise linear function, by Newton's method.
         """
         below, above = self._distances(x)
         d = np.concatenate([below, above])
@@ -89,9 +89,9 @@ class Reformulation:
         return found
 
     def nearest_face(self, x: Floats, value: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """x with one of each pair, variable and slack, put at its bound, and which those are.
+        """x with one of each pair, variable or slack, moved to its bound, and a mask of those moved.
 
-        The variable is, where the natural map is its distance from the bound; elsewhere the slack.
+        The variable is moved if the natural map is its distance from the bound, otherwise the slack.
         """
         found, held = x.copy(), np.zeros(self.size, dtype=np.bool_)
         below, above = self._distances(x)
@@ -146,7 +146,7 @@ class Reformulation:
         found = sp.csr_array(
             (jacobian.entries, jacobian.columns, jacobian.starts), shape=(self.rows, self.size)
         )
-        found.sum_duplicates()  # a variable with two bounds stands twice in the last row
+        found.sum_duplicates()  # a variable with two bounds occurs twice in the last row
         return found
 
     def gradient(self, residual: Floats, jacobian: SparseRows) -> Floats:
@@ -173,7 +173,7 @@ class Reformulation:
             moved[j] = z[j] + length if z[j] + length <= problem.upper[j] else z[j] - length
             moved[j] = max(moved[j], problem.lower[j])
             found[:, j] = (evaluate.jacobian(moved).T @ r - here) / (moved[j] - z[j])
-        found[~np.isfinite(found)] = 0.0  # where a difference left the region in which F is defined
+        found[~np.isfinite(found)] = 0.0  # a difference left the domain of F
         block = sp.csr_array(0.5 * (found + found.T))
         block.resize((self.size, self.size))
         pairs = self.bilinear(residual)

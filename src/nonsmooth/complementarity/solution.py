@@ -1,4 +1,4 @@
-"""What a solve of a complementarity problem returns: the point, its certificate, and how it was found."""
+"""Result of a solve of a complementarity problem: the point, its certificate, and statistics."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from nonsmooth.iteration.status import Status
 
 @dataclass(frozen=True)
 class Entry(solution.Entry):
-    """One look at the present point."""
+    """One record of an iteration."""
 
     merit: float = math.nan
-    """What the method makes small."""
+    """Merit function of the method."""
     evaluations: int = 0
     """Function evaluations so far."""
 
 
 @dataclass(frozen=True)
 class History(solution.History[Entry]):
-    """One entry per call of the method: one iteration, or as many as it does at once."""
+    """One entry per call of the method: one iteration, or as many as one call does."""
 
     @property
     def merit(self) -> Floats:
-        """What the method makes small (NaN where it has none)."""
+        """Merit function of the method (NaN if it has none)."""
         return self._column("merit")
 
     @property
@@ -43,33 +43,33 @@ class History(solution.History[Entry]):
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics(solution.Statistics):
-    """How the answer was found, counted over the whole solve.
+    """Statistics of a solve, counted over the whole solve.
 
     Iterations are those of the method: ItBox in the paper's tables for BoxTrustRegion, pivots for Lemke.
     """
 
     history: History
     function_evaluations: int
-    """FE in the paper's tables; those for differences in the Jacobian are not counted here."""
+    """FE in the paper's tables, without those for differences in the Jacobian."""
     jacobian_evaluations: int
     difference_evaluations: int
-    """Function evaluations that differences in the Jacobian took."""
+    """Function evaluations for differences in the Jacobian."""
     inner_iterations: int
-    """Iterations of the method inside, ItQua in the paper's tables; 0 where there is none."""
+    """Iterations of the inner method, ItQua in the paper's tables; 0 if there is none."""
     products: int
-    """Products of the model's matrix with a vector, MVP in the paper's tables; 0 where there are none."""
+    """Products of the model's matrix with a vector, MVP in the paper's tables; 0 if there are none."""
 
 
 @dataclass(frozen=True, repr=False)
 class Solution(solution.Solution):
-    """An answer to a complementarity problem. Only status SOLVED means that the certificate holds."""
+    """A solution of a complementarity problem. Only status SOLVED means that the certificate holds."""
 
     residual_name: ClassVar[str] = "natural residual"
 
     problem: MCP
     status: Status
     point: Floats
-    """z, the best point that was found, (n,)."""
+    """z, the best point found, (n,)."""
     statistics: Statistics
 
     @cached_property
@@ -83,7 +83,7 @@ class Solution(solution.Solution):
         return certify(self.problem, self.point)
 
     def split(self) -> tuple[Floats, Floats]:
-        """(u, v) of an `MNCP`; all of z and nothing for other problems."""
+        """(u, v) of an `MNCP`; z and an empty array for other problems."""
         if isinstance(self.problem, MNCP):
             return self.problem.split(self.point)
         return self.point, np.empty(0)

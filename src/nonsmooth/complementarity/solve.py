@@ -1,4 +1,4 @@
-"""`solve`: one call for every method; what of the shared loop is particular to complementarity problems."""
+"""`solve`: one call for every method, and the parts of the loop particular to complementarity problems."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def solve(
     Args:
         problem: an `MCP`, `LCP` or `MNCP`.
         solver: a solver object such as `SemismoothNewton()`; `Auto()` if not given.
-        tolerance: wanted natural residual, max |z − mid(l, z − F(z), u)|, in the problem's own units.
-        max_iterations: iteration limit; each method has its own default.
+        tolerance: on the natural residual, max |z − mid(l, z − F(z), u)|, in the units of the problem.
+        max_iterations: iteration limit; by default that of the method.
         time_limit: in s.
-        start: z to start from; the problem's own start if not given. A point outside the bounds is moved to
-            the nearest point within them, and the statistics' note says so.
+        start: z to start from; the default start of the problem if not given. A point outside the bounds is
+            moved to the nearest point within them, with a note in the statistics.
         check_jacobian: compare the Jacobian with differences at the start first, and raise if they differ.
-        throw: raise `SolveError` if the tolerance was not reached; if False, return what was found.
+        throw: raise `SolveError` if the tolerance was not reached; if False, return the last result.
 
     Returns:
         A `Solution` whose certificate is recomputed from the problem.
@@ -67,7 +67,7 @@ def solve(
 
 
 def run_to_goal(problem: MCP, solver: Solver, start: Floats, goal: Goal, note: str = "") -> Solution:
-    """Run a solver in the shared loop from a point within the bounds, and judge what it found."""
+    """Run a solver in the shared loop from a point within the bounds, and judge the result."""
     clock = Clock()
     limit = solver.iteration_limit(goal)
     work = solver.begin(problem, start, goal)
@@ -87,7 +87,7 @@ def run_to_goal(problem: MCP, solver: Solver, start: Floats, goal: Goal, note: s
     ended.answer.flags.writeable = False
     solution = Solution(problem, ended.status, ended.answer, statistics)
     if ended.status is Status.SOLVED and not solution.certificate.holds(goal.tolerance):
-        return replace(solution, status=Status.STALLED)  # F gave two answers at one point
+        return replace(solution, status=Status.STALLED)  # F returned two values at one point
     return solution
 
 
@@ -104,4 +104,6 @@ def _start(problem: MCP, start: Solution | ArrayLike | None) -> tuple[Floats, st
 
 
 def _moved(count: int) -> str:
-    return f"{count} components of the start lay outside their bounds and were moved there" if count else ""
+    return (
+        f"{count} components of the start were outside their bounds and were moved to them" if count else ""
+    )

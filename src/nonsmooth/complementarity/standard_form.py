@@ -1,13 +1,13 @@
 """Any linear problem with bounds, l ≤ z ≤ u ⟂ M z + q, as one without: 0 ≤ y ⟂ M′ y + q′ ≥ 0.
 
-A fixed variable is put in; one with a lower bound is counted from it, one with an upper bound alone is
-counted down from that; two bounds need a multiplier ν more:
+A fixed variable is substituted; one with a lower bound is measured from it, one with only an upper bound
+downwards from that; two bounds need an additional multiplier ν:
 
     0 ≤ y ⟂ F + ν ≥ 0,   0 ≤ ν ⟂ u − l − y ≥ 0
 
-Free variables v are eliminated by a principal pivot: on their own block of M where it is regular (then M′ is
+Free variables v are eliminated by a principal pivot: on their block of M if it is regular (then M′ is
 its Schur complement), otherwise on that block and as few bounded variables K as make it regular, whose y
-and w then change places. Equations that stay dependent even so keep their v as the difference of two y.
+and w then change places. If equations remain dependent, their v are written as differences of two y.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REGULAR = 1e-10
 """Smallest reciprocal condition number of a block that is pivoted on, and smallest pivot in its search."""
 
 _ROUNDING = 1e-15
-"""Part of its terms up to which a sum is taken for zero."""
+"""Fraction of its terms below which a sum is taken as zero."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def affine_vector(problem: MCP) -> Floats:
 
 
 def unknowns_of(problem: MCP) -> int:
-    """How many unknowns the standard form has at most: one for each bound that is not fixed."""
+    """Largest number of unknowns of the standard form: one for each bound of a variable that is not fixed."""
     loose = problem.lower < problem.upper
     return int(np.isfinite(problem.lower[loose]).sum() + np.isfinite(problem.upper[loose]).sum())
 
@@ -90,7 +90,7 @@ def standard_form(problem: MCP) -> StandardForm:
     directions[loose, np.arange(count)] = sign[loose]
     if not len(free):
         return StandardForm(whole, right, origin, directions)
-    rows, columns = equilibrating(whole)  # so that a small pivot is small in any units
+    rows, columns = equilibrating(whole)  # makes the size of pivots independent of units
     scaled = StandardForm(rows[:, None] * whole * columns, rows * right, origin, directions * columns)
     return _without_free(scaled, free)
 
@@ -113,7 +113,7 @@ def _root(largest: Floats) -> Floats:
 
 
 def _without_free(form: StandardForm, free: Indices) -> StandardForm:
-    """Eliminate the unknowns `free`, whose w must vanish and which may have any sign."""
+    """Eliminate the unknowns `free`, whose w must vanish and whose sign is free."""
     block = form.matrix[np.ix_(free, free)]
     partners, split = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     if not _regular(block):
@@ -127,14 +127,14 @@ def _without_free(form: StandardForm, free: Indices) -> StandardForm:
     block = form.matrix[np.ix_(pivoted, pivoted)]
     inverse = np.asarray(np.linalg.inv(block), dtype=float)
     own = slice(len(free), None)  # the partners' place among the pivoted: their w are unknowns now
-    # z_pivoted = inverse[:, own] w_own − inverse M z_rest − inverse q, put into everything else
+    # z_pivoted = inverse[:, own] w_own − inverse M z_rest − inverse q, substituted into the rest
     beside, below = form.matrix[np.ix_(pivoted, rest)], form.matrix[np.ix_(rest, pivoted)]
     right = form.vector[pivoted]
     parts = beside, below, form.matrix[np.ix_(rest, rest)], right, form.vector[rest]
     matrix, vector = _pivoted(inverse, parts, own, 1.0)
     error = np.abs(inverse) @ np.abs(block) @ np.abs(inverse)  # of the inverse, in units of rounding
     matrix_terms, vector_terms = _pivoted(error, tuple(np.abs(part) for part in parts), own, -1.0)
-    matrix[np.abs(matrix) <= _ROUNDING * matrix_terms] = 0.0  # what rounding made of zeros would be scaled up
+    matrix[np.abs(matrix) <= _ROUNDING * matrix_terms] = 0.0  # rounding errors of zeros would be scaled up
     vector[np.abs(vector) <= _ROUNDING * vector_terms] = 0.0  # and might be infeasible
     directions = form.directions[:, pivoted] @ np.hstack([inverse[:, own], -inverse @ beside])
     directions[:, len(partners) :] += form.directions[:, rest]
@@ -156,7 +156,7 @@ def _pivoted(inverse: Floats, parts: tuple[Floats, ...], own: slice, sign: float
 def _split(form: StandardForm, free: Indices) -> StandardForm:
     """Write each unknown of `free` as the difference of two that are not negative.
 
-    Their equations depend on others: what elimination left of them is rounding, and is made zero.
+    Their equations depend on others: the rounding that elimination left is set to zero.
     """
     if not len(free):
         return form
@@ -181,7 +181,7 @@ def _regular(block: Floats) -> bool:
 
 
 def _pivots(matrix: Floats, free: Indices) -> tuple[Indices, Indices]:
-    """Which of `free` can be eliminated, and which other unknowns have to be pivoted on with them.
+    """The unknowns of `free` that can be eliminated, and the others that have to be pivoted on with them.
 
     Pivots of order one and two as in a symmetric indefinite factorisation, the largest first.
     """

@@ -19,25 +19,25 @@ from nonsmooth.errors import UnsupportedError
 from nonsmooth.events.acceleration import AccelerationLevel, ActiveContact
 
 MOST_MODES = 1024
-"""Combinations that are tried; five planar contacts that may stick, ten that slide."""
+"""Largest number of combinations: five planar contacts that may stick, ten that slide."""
 _CLOSE = 1e-10
-"""Part of the problem's forces and accelerations by which a mode may miss its inequalities."""
+"""Fraction of the problem's forces and accelerations by which a mode may violate its inequalities."""
 _SAME = 1e-8
-"""Part by which the accelerations of one and the same solution may differ."""
+"""Relative difference below which two accelerations are the same solution."""
 _SINGULAR = 1e-11
-"""Smallest singular value, as a part of the largest, that counts as not zero."""
+"""Smallest singular value, relative to the largest, that counts as nonzero."""
 
 
 _ACTIVE = 1e-6
-"""Distance from a bound, as a part of the forces, at which a linear program has it active."""
+"""Distance from a bound, relative to the forces, below which a linear program has it active."""
 
 
 class Mode(StrEnum):
-    """What a contact does next."""
+    """The next mode of a contact."""
 
     OPEN = "open"
     SLIDE = "slide"
-    """closed, and sliding on (or without friction)"""
+    """closed, and still sliding (or without friction)"""
     STICK = "stick"
     FORWARD = "forward"
     """begins to slide along the positive tangent"""
@@ -45,15 +45,15 @@ class Mode(StrEnum):
 
 
 SIGN = {Mode.FORWARD: 1.0, Mode.BACKWARD: -1.0}
-"""Sense of the sliding that begins."""
+"""Direction in which sliding begins."""
 
 
 @dataclass(frozen=True, eq=False)
 class ModeSolution:
     """One solution: the mode of each contact, its forces (λ_N, λ_T…) in N, and u̇.
 
-    `margin` is how far the nearest inequality is from being violated, as a part of the problem's forces or
-    accelerations; near zero, another mode is as good.
+    `margin` is the distance of the nearest inequality from violation, relative to the problem's forces or
+    accelerations; near zero, another mode is equally valid.
     """
 
     modes: tuple[Mode, ...]
@@ -63,7 +63,7 @@ class ModeSolution:
 
 
 def can_enumerate(level: AccelerationLevel) -> bool:
-    """True where friction that is not sliding is planar, and the combinations are few enough."""
+    """True if all non-sliding friction is planar and there are few enough combinations."""
     if any(each.rows > 2 for each in level.contacts):
         return False
     count = 1
@@ -93,9 +93,9 @@ def all_solutions(level: AccelerationLevel) -> list[ModeSolution]:
 
 
 def margin_of(level: AccelerationLevel, modes: tuple[Mode, ...]) -> float:
-    """How far the motion in given modes is inside its inequalities (see `ModeSolution`); −inf without one.
+    """Margin of the inequalities for the motion in given modes (see `ModeSolution`); −inf without a motion.
 
-    Where statics does not determine the forces, those farthest inside count.
+    If statics does not determine the forces, those of largest margin count.
     """
     found = _Search(level).solution_of(modes)
     return -np.inf if found is None else found.margin
@@ -130,7 +130,7 @@ class _Search:
         self.force_scale = self.acceleration_scale / float(np.median(mobility))
 
     def solution_of(self, modes: tuple[Mode, ...]) -> ModeSolution | None:
-        """What moves in these modes, whether or not it keeps their inequalities; None where nothing does."""
+        """The motion in these modes, even if it violates their inequalities; None if there is none."""
         pushes, rows, drifts, owners = self._equations(modes)
         if not pushes:
             return self._judge(modes, np.zeros(0), owners, self.free)
@@ -173,7 +173,7 @@ class _Search:
         return pushes, rows, drifts, owners
 
     def _widest(self, modes: tuple[Mode, ...], forces: Floats, kernel: Floats) -> Floats:
-        """Of all forces that move the same way, those farthest inside their cones: a linear program."""
+        """Of all forces with the same motion, those farthest inside their cones: a linear program."""
         bounds = self._cone_rows(modes)
         # maximise m with B (λ + N z) ≥ m
         size = kernel.shape[1]

@@ -1,4 +1,4 @@
-"""Files: problems (own, FCLib's, Siconos'), recorded runs and checkpoints in HDF5, scenes in TOML."""
+"""Files: problems (own format, FCLib, Siconos), recorded runs and checkpoints in HDF5, scenes in TOML."""
 
 from nonsmooth.io.problems.fclib import FclibFile, FclibInfo, FclibState, read_fclib, write_fclib
 from nonsmooth.io.problems.formats import read_problem, read_start

@@ -1,4 +1,4 @@
-"""Arrays of a trajectory that do not grow, and their units."""
+"""Constant arrays of a trajectory, and their units."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write_constants(file: Any, arrays: Arrays) -> None:
 
 
 def texts(words: list[str]) -> NDArray[Any]:
-    """Return words as an array of strings of one length."""
+    """Return strings as an array of fixed-length strings."""
     encoded = [word.encode() for word in words]
     return np.array(encoded, dtype=text_type(max(map(len, encoded), default=1)))
 

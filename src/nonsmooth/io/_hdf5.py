@@ -1,6 +1,6 @@
-"""HDF5 files that appear whole or not at all, and that are read with suspicion.
+"""HDF5 files that are written atomically and validated when they are read.
 
-Nothing in a file is executed or followed elsewhere: a dataset must be plain numbers (or strings of fixed
+Nothing in a file is executed, and no link is followed: a dataset must be plain numbers (or strings of fixed
 length) inside the file, of a declared type, and no larger than the file itself can hold.
 """
 
@@ -25,14 +25,14 @@ FLOATS = ("float64",)
 INTEGERS = ("int64", "int32")
 
 _LARGEST_RATIO = 1100
-"""No more bytes than this can come out of one byte of a compressed chunk (deflate ends at 1032)."""
+"""Largest expansion of a compressed chunk (deflate reaches 1032)."""
 
 _RESERVE = 4_000_000
-"""Bytes left free on a disk, so that what is open can still be closed properly."""
+"""Bytes left free on a disk, so that open files can still be closed properly."""
 
 
 class FileKind(NamedTuple):
-    """What a file says of itself: the attribute `format`, its newest version, and words for messages."""
+    """A file format: the attribute `format`, its newest version, and names for messages."""
 
     format: str
     version: int
@@ -44,7 +44,7 @@ class FileKind(NamedTuple):
 
 
 def write_text(node: Any, **attributes: str) -> None:
-    """Write strings of fixed length: strings of variable length need a heap, whose damage hangs readers."""
+    """Write strings of fixed length: strings of variable length need a heap; a damaged one hangs readers."""
     for name, text in attributes.items():
         encoded = text.encode()
         node.attrs.create(name, encoded, dtype=text_type(len(encoded)))
@@ -58,7 +58,7 @@ def text_type(length: int) -> Any:
 
 
 def write_header(file: Any, kind: FileKind) -> None:
-    """Say what the file is."""
+    """Write format and version of the file."""
     file.attrs["version"] = kind.version
     write_text(file, format=kind.format)
 
@@ -71,11 +71,11 @@ def new_file(
     when_whole: Callable[[Path], None] | None = None,
     **options: Any,
 ) -> Iterator[Any]:
-    """Give a new HDF5 file that takes the place of `path` when all went well, and is gone otherwise.
+    """Yield a new HDF5 file that replaces `path` on success, and is deleted otherwise.
 
-    `part` is the name that it has until then, in the same folder: a random one, unless the caller is sure
-    to be alone and wants what a killed run left behind to be taken over by the next. `when_whole` is called
-    with the file that has been written and closed, just before it takes its place.
+    `part` is its temporary name in the same folder: a random one, unless the caller is the only writer and
+    wants the next run to overwrite what a killed run left. `when_whole` is called with the file after it was
+    written and closed, just before it is renamed.
     """
     import h5py
 
@@ -83,7 +83,7 @@ def new_file(
     scratch = target.with_name(part or f".{secrets.token_hex(8)}.part")
     with writing(path):
         if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
-            what = "a folder" if target.is_dir() else "not a file that may be written"
+            what = "a folder" if target.is_dir() else "not a writable file"
             raise OSError(f"it is {what}; give another name")
         scratch.touch(exist_ok=part is not None)
         try:
@@ -100,7 +100,7 @@ def new_file(
 
 @contextmanager
 def writing(path: FilePath) -> Iterator[None]:
-    """Turn what goes wrong while writing into one sentence that names the path."""
+    """Convert errors while writing into one sentence that names the path."""
     try:
         yield
     except OSError as error:
@@ -113,13 +113,13 @@ def writing(path: FilePath) -> Iterator[None]:
 
 
 def sync(path: FilePath) -> None:
-    """Wait until all that was written to a file is on the disk."""
+    """Wait until a file is written to the disk."""
     with open(path, "rb+") as written:
         os.fsync(written.fileno())
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name == "posix":  # elsewhere a folder cannot be opened
+    if os.name == "posix":  # on other systems a folder cannot be opened
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
@@ -128,7 +128,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def check_room(path: FilePath, size: int) -> None:
-    """Raise if the disk has not room for `size` bytes: HDF5 itself is left broken by a full disk."""
+    """Raise if the disk has no room for `size` bytes: a full disk leaves HDF5 in an invalid state."""
     if shutil.disk_usage(Path(os.path.realpath(path)).parent).free < size + _RESERVE:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -138,16 +138,16 @@ def check_room(path: FilePath, size: int) -> None:
 
 @contextmanager
 def reading(path: FilePath, kind: FileKind, *, growing: bool = False) -> Iterator[Node]:
-    """Open a file whose header is right. What the HDF5 library finds wrong is a damaged file."""
+    """Open a file with a valid header; errors of the HDF5 library mean a damaged file."""
     root = open_file(path, kind, growing=growing)
     with suspicion(path), root.node:
         yield root
 
 
 def open_file(path: FilePath, kind: FileKind, *, growing: bool = False) -> Node:
-    """Open a file whose header is right; the caller closes `node`.
+    """Open a file with a valid header; the caller closes `node`.
 
-    Say `growing` where the file may still be written, or was when its writer was killed.
+    Set `growing` if the file may still be written, or was when its writer was killed.
     """
     root = open_hdf5(path, kind.writer, growing=growing)
     try:
@@ -160,7 +160,7 @@ def open_file(path: FilePath, kind: FileKind, *, growing: bool = False) -> Node:
 
 
 def open_hdf5(path: FilePath, writer: str, *, growing: bool = False) -> Node:
-    """Open any HDF5 file; the caller closes `node`. `writer` says in messages what writes such files."""
+    """Open any HDF5 file; the caller closes `node`. `writer` names the writer of such files in messages."""
     import h5py
 
     check_readable(path)
@@ -172,7 +172,7 @@ def open_hdf5(path: FilePath, writer: str, *, growing: bool = False) -> Node:
 
 
 def check_readable(path: FilePath) -> None:
-    """Raise what the system says, with the path, if there is no regular file that may be read."""
+    """Raise the system's error, with the path, if there is no readable regular file."""
     try:
         if not os.path.isfile(path):
             os.stat(path)
@@ -184,16 +184,16 @@ def check_readable(path: FilePath) -> None:
 
 
 def _open_growing(path: FilePath) -> Any:
-    """Open as `h5py.File(path, "r", swmr=True)` does, but without waiting for ever at a damaged place.
+    """Open like `h5py.File(path, "r", swmr=True)`, but with a limited wait at damaged data.
 
-    Such a reader tries again when a checksum is wrong, as the writer may be at work there: 100 times, and
-    each time it waits twice as long, from 1 ns on. After 20 times, which is a millisecond, it is enough.
+    Such a reader retries when a checksum is wrong, because the writer may be active: 100 times, with waits
+    that double, beginning with 1 ns. This one stops after 20 retries, which take a millisecond.
     """
     import h5py
     from h5py._objects import phil
 
     access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
-    # h5py has no name for this function of the library that it is linked with.
+    # h5py does not expose this function of the library that it is linked with.
     set_attempts = getattr(ctypes.CDLL(h5py.h5p.__file__), "H5Pset_metadata_read_attempts", None)
     if set_attempts is not None:
         with phil:
@@ -204,7 +204,7 @@ def _open_growing(path: FilePath) -> Any:
 
 @contextmanager
 def suspicion(path: FilePath) -> Iterator[None]:
-    """Turn what the HDF5 library finds wrong into the sentence that the file is damaged."""
+    """Convert errors of the HDF5 library into the message that the file is damaged."""
     try:
         yield
     except (FileFormatError, UnsupportedError):
@@ -229,12 +229,12 @@ def _check_header(root: Node, kind: FileKind) -> None:
         )
     if version < 1:
         raise FileFormatError(
-            f"{root.path} has version {version} of the {kind.name} format: the first one is 1"
+            f"{root.path} has version {version} of the {kind.name} format: versions start at 1"
         )
 
 
 class Node:
-    """The file or a group in it, read with suspicion."""
+    """The file or a group in it, validated when it is read."""
 
     def __init__(self, node: Any, path: FilePath, file_size: int, prefix: str) -> None:
         self.node = node
@@ -243,11 +243,11 @@ class Node:
         self.prefix = prefix
 
     def has(self, name: str) -> bool:
-        """Tell whether there is a group or dataset of this name."""
+        """Return whether there is a group or dataset of this name."""
         return self.node.get(name, getlink=True) is not None
 
     def is_group(self, name: str) -> bool:
-        """Tell whether a group stands under this name."""
+        """Return whether there is a group of this name."""
         import h5py
 
         return isinstance(self._own(name), h5py.Group)
@@ -261,14 +261,14 @@ class Node:
         return self._attribute(name, shape, "i", f"whole numbers of shape {shape}")
 
     def number(self, name: str) -> float | int:
-        """An attribute that must be one number: whole or not, of 64 bits."""
+        """An attribute that must be one number of 64 bits, integer or float."""
         kind = self.node.attrs.get_id(name).dtype.name if name in self.node.attrs else "float64"
         whole = kind == "int64"
         value = self._attribute(name, (), "i" if whole else "f", "a number of 64 bits")
         return int(value) if whole else float(value)
 
     def _attribute(self, name: str, shape: tuple[int, ...], kind: str, meaning: str) -> Any:
-        """An attribute's value, looked at only when its declared type and shape are right."""
+        """An attribute's value, read only if its declared type and shape are valid."""
         if name not in self.node.attrs:
             raise FileFormatError(f"{self.path}: attribute {self.prefix + name!r} is missing")
         declared = self.node.attrs.get_id(name)
@@ -285,7 +285,7 @@ class Node:
     def read(self, name: str, types: tuple[str, ...] = FLOATS) -> Any:
         """A dataset as an array."""
         found = self.dataset(name, types)
-        if not found.shape:  # a single number, or nothing at all
+        if not found.shape:  # a scalar, or an empty dataset
             raise FileFormatError(f"{self._place(name)} is not an array")
         self.check_size(name, found)
         return found[()].astype(found.dtype.newbyteorder("="))
@@ -310,18 +310,18 @@ class Node:
             )
         if found.external is not None or found.is_virtual:
             raise FileFormatError(
-                f"{self._place(name)} keeps its numbers in another file: store the data themselves"
+                f"{self._place(name)} stores its numbers in another file: store the data in this file"
             )
         return found
 
     def _own(self, name: str) -> Any:
-        """What stands under a name in this file itself: links to other places are not followed."""
+        """The object of a name in this file; links are not followed."""
         import h5py
 
         if not self.has(name):
             raise FileFormatError(f"{self._place(name)} is missing")
         if not isinstance(self.node.get(name, getlink=True), h5py.HardLink):
-            raise FileFormatError(f"{self.path}: {self.prefix + name!r} is a link: store the data themselves")
+            raise FileFormatError(f"{self.path}: {self.prefix + name!r} is a link: store the data instead")
         return self.node[name]
 
     def _place(self, name: str) -> str:

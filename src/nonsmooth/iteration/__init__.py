@@ -1,1 +1,1 @@
-"""The one engine of all iterative methods: goal, solver, iteration, loop, status, solution, certificate."""
+"""Common engine of all iterative methods: goal, solver, iteration, loop, status, solution, certificate."""

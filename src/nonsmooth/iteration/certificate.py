@@ -1,4 +1,4 @@
-"""What every certificate offers, whatever it certifies."""
+"""Base class of all certificates."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Protocol
 
 
 class Certificate(Protocol):
-    """Residuals that were recomputed from the problem. `str` gives them as lines for people."""
+    """Residuals recomputed from the problem. `str` formats them as readable lines."""
 
     @property
     def residual(self) -> float:
-        """The number that is compared with the tolerance; NaN if it is not known."""
+        """The number compared with the tolerance; NaN if it is not known."""
 
     def holds(self, tolerance: float) -> bool:
-        """Tell whether the residual is at most `tolerance`; NaN never is."""
+        """Return whether the residual is at most `tolerance`; False for NaN."""

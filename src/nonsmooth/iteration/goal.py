@@ -1,4 +1,4 @@
-"""What an iteration is asked for."""
+"""Goal of an iteration."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Goal:
 
     tolerance: float = 1e-8
     max_iterations: int | None = None
-    """Iteration limit; None for the method's own."""
+    """Iteration limit; None for the default of the method."""
     time_limit: float = math.inf
-    """s"""
+    """Time limit in s."""
     history: bool = False
-    """Whether the residual is looked at, and recorded, after every iteration."""
+    """Whether the residual is checked and recorded after every iteration."""
 
     def __post_init__(self) -> None:
         positive("solve", "tolerance", self.tolerance)

@@ -1,4 +1,4 @@
-"""A method at work on one problem: what the loop calls, and what it asks."""
+"""Interface between the loop and a method at work on one problem."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ ProblemT = TypeVar("ProblemT")
 class Iteration(ABC, Generic[ProblemT]):
     """One solver at work on one problem. The loop calls `advance` until the goal is reached.
 
-    Each family says what its answer, its residual and an entry of its history are. A method may judge
-    itself by a cheap number of its own, `own_residual`; the loop then looks at the true residual only
-    when that number is small, and every `look_every` iterations.
+    Each family defines its answer, its residual and an entry of its history. A method may provide a cheap
+    estimate of its residual, `own_residual`; the loop then computes the true residual only when this
+    estimate is small, and every `look_every` iterations.
     """
 
     look_every: ClassVar[int] = 1
-    """Iterations after which the true residual is looked at, whatever `own_residual` says."""
+    """Iterations after which the true residual is computed, whatever the value of `own_residual`."""
     stalls_after: ClassVar[float] = math.inf
     """Iterations without a smaller residual after which the iteration counts as stalled."""
 
     outcome: Status | None = None
-    """Set by a method that cannot go on: SOLVED if it thinks so (the loop checks), or how it failed."""
+    """Set by a method that stops: SOLVED if it has converged (the loop checks), or the kind of failure."""
     own_residual: float = math.inf
     note: str = ""
-    """What the statistics shall say: what was picked and why, what an inner solver did."""
+    """Text for the statistics: the choice of a method and its reason, the work of an inner solver."""
 
     def __init__(self, problem: ProblemT, goal: Goal) -> None:
         self.problem = problem
@@ -48,7 +48,7 @@ class Iteration(ABC, Generic[ProblemT]):
     def advance(self, count: int, stop: float) -> int:
         """Do up to `count` iterations, fewer if `own_residual` falls to `stop`.
 
-        Returns how many were done, at least 1.
+        Returns the number of iterations done, at least 1.
         """
 
     @abstractmethod
@@ -57,27 +57,27 @@ class Iteration(ABC, Generic[ProblemT]):
 
     @abstractmethod
     def entry(self, iteration: int, residual: float, time: float) -> Entry:
-        """What the history keeps of this moment."""
+        """Entry of the history for the present iterate."""
 
     @property
     def own_scale(self) -> float:
-        """What the tolerance is multiplied with to be compared with `own_residual`."""
+        """Factor on the tolerance for comparison with `own_residual`."""
         return 1.0
 
     def refresh(self) -> None:
-        """Recompute what is carried along by increments; called when `own_residual` was too small."""
+        """Recompute quantities that are updated by increments; called when `own_residual` was too small."""
         return None
 
     def verdict_at_start(self, residual: float) -> Status | None:
-        """How a look at the start ends the iteration; None if it begins."""
+        """Status if the check of the start ends the iteration, else None."""
         return Status.SOLVED if residual <= self.goal.tolerance else None
 
     def verdict(self, residual: float, first: float) -> Status | None:
-        """How a look ends the iteration, whose `first` residual is known; None if it goes on."""
+        """Status if a check ends the iteration, given its `first` residual, else None."""
         if residual <= self.goal.tolerance:
             return Status.SOLVED
         return Status.STALLED if self.outcome is Status.SOLVED else self.outcome
 
     def time_left(self) -> float:
-        """What is left of the time limit in s, for a solver inside this one; never quite zero."""
+        """Remaining time in s, for an inner solver; always positive."""
         return max(self.goal.time_limit - (work_seconds() - self._began), 1e-3)

@@ -1,8 +1,8 @@
-"""The one loop that every iterative method runs in.
+"""The loop that runs every iterative method.
 
-It owns the iteration limit, the time limit, the guard against numbers that are not finite, the history
-and the status. An iteration is called solved only when its residual, recomputed from the problem, is
-within the tolerance.
+It enforces the iteration limit and the time limit, stops at numbers that are not finite, and keeps the
+history and the status. An iteration is solved only if its residual, recomputed from the problem, is within
+the tolerance.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nonsmooth.iteration.status import Status
 
 
 class Clock:
-    """Wall time in s since the start, less what was spent on recording and on making kernels ready."""
+    """Wall time in s since the start, without recording and without compiling or loading kernels."""
 
     def __init__(self) -> None:
         self._start = work_seconds()
@@ -32,14 +32,14 @@ class Clock:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Leave out what is done inside."""
+        """Exclude the time spent inside the block."""
         moment = work_seconds()
         yield
         self._start += work_seconds() - moment
 
 
 class Ended(NamedTuple):
-    """Where an iteration ended: how, with which answer, after how many iterations, and the way there."""
+    """End of an iteration: status, answer, number of iterations, history."""
 
     status: Status
     answer: Floats
@@ -49,14 +49,14 @@ class Ended(NamedTuple):
 
 @dataclass
 class Loop:
-    """An iteration on its way to its goal: until that is reached, a limit is, or the method cannot go on."""
+    """Runs an iteration until it reaches its goal or a limit, or until the method stops."""
 
     work: Iteration[Any]
     limit: int
-    """Most iterations, those already done included."""
+    """Largest number of iterations, those already done included."""
     clock: Clock
     at_once: int
-    """Most iterations in one call of `advance`, between which limits are looked at."""
+    """Largest number of iterations in one call of `advance`; limits are checked between calls."""
     done: int = 0
     earlier: tuple[Entry, ...] = ()
     """History of the iterations done before."""
@@ -67,7 +67,7 @@ class Loop:
         self.best, self.answer = math.inf, self.work.answer.copy()
         self.entries = list(self.earlier)
         self.strictness = 1.0
-        """Part of the tolerance that the method's own residual must reach; smaller each time it was wrong."""
+        """Fraction of the tolerance that `own_residual` must reach; reduced each time it was wrong."""
 
     def run(self) -> Ended:
         """Iterate to the end."""
@@ -76,7 +76,7 @@ class Loop:
         while status is None:
             status = self._limit_reached() or self._go_on(first)
         if self.looked_at < self.done and self._look() <= self.goal.tolerance:
-            status = Status.SOLVED  # a limit came between two looks
+            status = Status.SOLVED  # a limit was reached between two checks
         return Ended(status, self.answer, self.done, tuple(self.entries))
 
     def _limit_reached(self) -> Status | None:
@@ -87,7 +87,7 @@ class Loop:
         return None
 
     def _go_on(self, first: float) -> Status | None:
-        """Iterate, and look at the answer if it is time to; return how the iteration ended, if it did."""
+        """Iterate, and check the answer if due; return the status if the iteration ended."""
         enough = self.strictness * self.goal.tolerance * self.work.own_scale
         self.done += self.work.advance(min(self.at_once, self.limit - self.done), enough)
         claims_enough = self.work.own_residual <= enough
@@ -107,7 +107,7 @@ class Loop:
         return self.done - self.looked_at >= self.work.look_every
 
     def _look(self) -> float:
-        """Recompute the residual, write it into the history, and keep the answer if it is the best one."""
+        """Recompute the residual, record it in the history, and keep the answer if it is the best."""
         residual, self.looked_at = self.work.residual(), self.done
         elapsed = self.clock.elapsed()
         with self.clock.stopped():
@@ -117,6 +117,6 @@ class Loop:
         return residual
 
     def _ask_for_more(self, residual: float) -> None:
-        """The method's own residual was too small: let it go on until that is smaller yet."""
+        """`own_residual` was too small: continue until it is smaller still."""
         self.strictness *= 0.5 * min(1.0, self.goal.tolerance / residual)
         self.work.refresh()

@@ -1,4 +1,4 @@
-"""What every solve returns: an answer with its status, its certificate and how it was found."""
+"""Base classes of solutions: an answer with its status, certificate and statistics."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from nonsmooth.iteration.status import Status
 
 @dataclass(frozen=True)
 class Entry:
-    """One look at the residual: iterations done, residual, seconds since the start."""
+    """One check of the residual: iterations done, residual, seconds since the start."""
 
     iteration: int
     residual: float
     time: float
-    """s, without the time that recording and compiling took."""
+    """s, without the time for recording and compiling."""
 
 
 EntryT = TypeVar("EntryT", bound=Entry)
@@ -31,7 +31,7 @@ EntryT = TypeVar("EntryT", bound=Entry)
 
 @dataclass(frozen=True)
 class History(Generic[EntryT]):
-    """One entry per iteration with `history=True`, else one per look at the residual."""
+    """One entry per iteration with `history=True`, otherwise one per check of the residual."""
 
     entries: tuple[EntryT, ...]
 
@@ -56,7 +56,7 @@ class History(Generic[EntryT]):
 
     @property
     def time(self) -> Floats:
-        """Seconds since the start, without the time that recording and compiling took."""
+        """Seconds since the start, without the time for recording and compiling."""
         return self._column("time")
 
     def _column(self, name: str) -> Floats:
@@ -65,7 +65,7 @@ class History(Generic[EntryT]):
 
 @dataclass(frozen=True)
 class Statistics:
-    """How the answer was found."""
+    """Statistics of a solve."""
 
     solver: str
     iterations: int
@@ -73,14 +73,14 @@ class Statistics:
     """Wall time of the iteration in s, preparation included; compiling and loading kernels does not count."""
     history: History[Any]
     note: str = ""
-    """What the solver wants to say: what `Auto` picked and why, what an inner solver did."""
+    """Remarks of the solver, such as the choice of `Auto` or the work of an inner solver."""
 
 
 class Solution(ABC):
     """An answer to a problem. Only status SOLVED means that the certificate holds."""
 
     residual_name: ClassVar[str] = "residual"
-    """What the certificate's residual is called in messages."""
+    """Name of the certificate's residual in messages."""
     problem: Any
     status: Status
     statistics: Any
@@ -98,7 +98,8 @@ class Solution(ABC):
 
 
 class SolveError(NonsmoothError, RuntimeError):
-    """A solve did not reach its tolerance; `solution` holds what was found.
+    """A solve did not reach its tolerance; `solution` holds the best answer found.
+
 
     `step` is the number of the time step whose problem it was, None where there is none.
     """

@@ -1,4 +1,4 @@
-"""What a solver is: a small frozen object with options, which begins an iteration on a problem."""
+"""Base class of solvers: a small frozen object with options, which begins an iteration on a problem."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ class Solver(ABC, Generic[ProblemT, GoalT, IterationT]):
     name: ClassVar[str]
     """The name in the registry and on the command line."""
     summary: ClassVar[str]
-    """One line for lists."""
+    """One-line summary for lists."""
     default_iterations: ClassVar[int] = 10_000
-    """Iteration limit where the goal has none."""
+    """Iteration limit if the goal has none."""
 
     @abstractmethod
     def begin(self, problem: ProblemT, start: Floats, goal: GoalT) -> IterationT:
         """Start on a problem from a first answer."""
 
     def check(self, problem: ProblemT) -> None:
-        """Raise `UnsupportedError` if the method cannot take this problem."""
+        """Raise `UnsupportedError` if the method does not support this problem."""
         return None
 
     def takes(self, problem: ProblemT) -> bool:
-        """Tell whether the method can take this problem here."""
+        """Return whether the method supports this problem on this machine."""
         try:
             self.check(problem)
         except (UnsupportedError, MissingPackageError):
@@ -44,13 +44,13 @@ class Solver(ABC, Generic[ProblemT, GoalT, IterationT]):
         return True
 
     def on_threads(self, count: int) -> Self:
-        """Return the same method on `count` threads; itself if it has but one."""
+        """Return the same method on `count` threads; the method itself if it has no such option."""
         if not any(option.name == "threads" for option in fields(self)):
             return self
         return replace(self, threads=count)  # type: ignore[call-arg]
 
     def iteration_limit(self, goal: Goal) -> int:
-        """Iterations that the goal allows, or else the method's own limit."""
+        """Iteration limit of the goal, or else of the method."""
         return self.default_iterations if goal.max_iterations is None else goal.max_iterations
 
 

@@ -1,4 +1,4 @@
-"""How a solve or an event-driven simulation ended, with the sentence that a user reads."""
+"""Status of a solve or of an event-driven simulation, with a sentence for the user."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """Every way in which a solve or a simulation can end; each member is its own name in words.
+    """Status at the end of a solve or a simulation; the value of each member is its name in words.
 
-    Of the ends of a solve only SOLVED means that the certificate holds.
+    For a solve only SOLVED means that the certificate holds.
     """
 
     sentence: str
@@ -21,30 +21,30 @@ class Status(StrEnum):
         member.sentence = sentence
         return member
 
-    SOLVED = "solved", "The certificate holds to the tolerance asked for."
+    SOLVED = "solved", "The certificate holds to the requested tolerance."
     ITERATION_LIMIT = (
         "iteration limit",
-        "The iteration limit was reached first: raise max_iterations or loosen the tolerance.",
+        "The iteration limit was reached: raise max_iterations or loosen the tolerance.",
     )
     TIME_LIMIT = (
         "time limit",
-        "The time limit was reached first: raise time_limit or loosen the tolerance.",
+        "The time limit was reached: raise time_limit or loosen the tolerance.",
     )
     STALLED = (
         "stalled",
-        "No further progress was made: try another solver, another start or a looser tolerance.",
+        "The iteration stalled: try another solver, another start or a looser tolerance.",
     )
     DIVERGED = (
         "diverged",
-        "The iteration ran away from the solution: try another solver or smaller steps.",
+        "The iteration diverged: try another solver or smaller steps.",
     )
     INFEASIBLE = (
         "infeasible",
-        "There is no solution: constraints contradict each other, or nowhere within the bounds does the "
-        "function have the signs it needs.",
+        "There is no solution: the constraints contradict each other, or the function has the required "
+        "signs nowhere within the bounds.",
     )
     FAILED = "failed", "The method broke down: try another solver."
-    # of complementarity problems alone
+    # only for complementarity problems
     STATIONARY = (
         "stationary",
         "A stationary point of the merit function was reached that is not a solution: "
@@ -52,27 +52,27 @@ class Status(StrEnum):
     )
     RAY = (
         "ray",
-        "The pivoting ended on a ray without finding a solution; for a sufficient or positive semidefinite "
-        "matrix that proves that there is none, for others try another solver.",
+        "The pivoting ended on a ray without a solution; for a sufficient or positive semidefinite "
+        "matrix this proves that there is none, otherwise try another solver.",
     )
     UNDEFINED = (
         "undefined",
-        "The function or its Jacobian is not finite where the method had to go: "
+        "The function or its Jacobian is not finite at a point that the method needs: "
         "give another start or tighter bounds.",
     )
-    # of event-driven simulations
+    # only for event-driven simulations
     DONE = "done", "The simulation reached its end."
     EVENT_LIMIT = (
         "event limit",
-        "The limit of events was reached first: raise max_events or max_events_at_once, "
+        "The limit on the number of events was reached: raise max_events or max_events_at_once, "
         "or look for contacts that chatter.",
     )
     NO_SOLUTION = (
         "no solution",
-        "No accelerations or impulses were found that satisfy the laws of contact: look at the model there.",
+        "No accelerations or impulses were found that satisfy the contact laws: check the model there.",
     )
     STEP_FAILED = (
         "step failed",
-        "Smooth motion could not be integrated further: loosen its tolerances, or look at the model there.",
+        "Smooth motion could not be integrated further: loosen its tolerances, or check the model there.",
     )
-    INTERRUPTED = "interrupted", "The user stopped the simulation: what was found until then is kept."
+    INTERRUPTED = "interrupted", "The user stopped the simulation: the results so far are kept."

@@ -1,4 +1,4 @@
-"""What exists: bodies with shapes and materials, and the forces that are applied to them."""
+"""Models: bodies with shapes and materials, joints, and applied forces."""
 
 from nonsmooth.model import joints, quaternions, shapes
 from nonsmooth.model.forces import Harmonic

@@ -1,4 +1,4 @@
-"""`Bodies`: the state of all bodies, what they weigh, and their shapes, as growing arrays."""
+"""`Bodies`: states, masses and shapes of all bodies, as growing arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nonsmooth.model.shapes import Primitive
 from nonsmooth.model.state_by_body import StateByBody
 
 _UNIT = 1e-6
-"""How far the length of a quaternion in `set_state` may be from one."""
+"""Tolerance on the unit length of a quaternion in `set_state`."""
 
 
 class Bodies(StateByBody):
@@ -23,7 +23,7 @@ class Bodies(StateByBody):
 
     The state (`position`, `quaternion`, `linear_velocity`, `angular_velocity`) is in writable arrays that
     belong to the system: fetch them again after adding bodies. All other arrays are read-only. `position_of`
-    and its like read the state of one body.
+    and similar methods read the state of one body.
     """
 
     def __init__(self) -> None:
@@ -76,22 +76,22 @@ class Bodies(StateByBody):
 
     @property
     def mass(self) -> Floats:
-        """Masses (n,) in kg; infinite where fixed."""
+        """Masses (n,) in kg; infinite for fixed bodies."""
         return self._bodies.frozen("mass")
 
     @property
     def inertia(self) -> Floats:
-        """Inertia tensors (n, 3, 3) about the centres in kg·m², body frame; diag(∞, ∞, ∞) where fixed."""
+        """Inertia tensors (n, 3, 3) about the centres in kg·m², body frame; diag(∞, ∞, ∞) if fixed."""
         return self._bodies.frozen("inertia")
 
     @property
     def fixed(self) -> NDArray[np.bool_]:
-        """Where bodies cannot be pushed (n,)."""
+        """Mask of fixed bodies (n,)."""
         return self._bodies.frozen("fixed")
 
     @property
     def bounding_radius(self) -> Floats:
-        """Radius (n,) in m of a ball about the centre of mass that holds the body; infinite for planes."""
+        """Radius (n,) in m of a ball about the centre of mass that contains the body; infinite for planes."""
         return self._bodies.frozen("bounding_radius")
 
     @property
@@ -101,7 +101,7 @@ class Bodies(StateByBody):
 
     @property
     def shapes(self) -> ShapeTable:
-        """All shapes as read-only arrays; a table once taken does not change."""
+        """All shapes as read-only arrays; a table is not changed by later additions."""
         if self._shape_table is None:
             columns = {name: self._shapes[name].copy() for name in self._shapes.names}
             for column in columns.values():
@@ -116,7 +116,7 @@ class Bodies(StateByBody):
     _index = index
 
     def label(self, body: int) -> str:
-        """Return how messages call a body: by its name, or else by its index."""
+        """Return the label of a body in messages: its name, or else its index."""
         found = next((name for name, index in self._names.items() if index == body), None)
         return f"body {body}" if found is None else f"body {found!r}"
 
@@ -150,5 +150,5 @@ class Bodies(StateByBody):
             return f"body {self.count}"
         check.text("the name of a body", name)
         if name in self._names:
-            raise ProblemError(f"a body is named {name!r} already: choose another name")
+            raise ProblemError(f"a body named {name!r} exists already: choose another name")
         return f"body {name!r}"

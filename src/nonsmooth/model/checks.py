@@ -12,7 +12,7 @@ from nonsmooth.errors import ProblemError
 ORIGIN = (0.0, 0.0, 0.0)
 
 LARGEST, SMALLEST = 1e40, 1e-40
-"""Bounds of what is given in SI units: products such as density · length⁵ stay in the range of a double."""
+"""Bounds of inputs in SI units: products such as density · length⁵ stay in the range of a double."""
 
 
 def array(name: str, value: Any, shape: tuple[int, ...], meaning: str) -> Floats:
@@ -33,14 +33,14 @@ def array(name: str, value: Any, shape: tuple[int, ...], meaning: str) -> Floats
         index = tuple(int(k) for k in np.argwhere(wrong)[0])
         place = f" at index {index[0] if len(index) == 1 else index}" if index else ""
         if np.isfinite(out[index]):
-            raise ProblemError(f"{name} is {out[index]:g}{place}: at most {LARGEST:g} in size is possible")
+            raise ProblemError(f"{name} is {out[index]:g}{place}: give at most {LARGEST:g} in size")
         raise ProblemError(f"{name} is {out[index]}{place}: every number must be finite")
     return out
 
 
 def vector(name: str, value: Any) -> Floats:
     """Return three finite numbers."""
-    if value is ORIGIN:  # the default of most arguments
+    if value is ORIGIN:  # the most common default
         return np.zeros(3)
     return array(name, value, (3,), "three numbers")
 
@@ -69,5 +69,5 @@ def positive(name: str, value: Any, unit: str) -> float:
 def text(name: str, value: Any) -> str:
     """Return a name that is not empty."""
     if not isinstance(value, str) or not value.strip():
-        raise ProblemError(f"{name} is {value!r}: give a text that is not empty")
+        raise ProblemError(f"{name} is {value!r}: give a nonempty string")
     return value

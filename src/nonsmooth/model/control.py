@@ -1,4 +1,4 @@
-"""What changes of a system while it is in motion: forces that are held, targets of motors and drivers.
+"""Changes to a system during motion: held forces, targets of motors and drivers.
 
 These act on one system in place: a copy has what was set up to then, and goes its own way.
 """
@@ -25,7 +25,7 @@ def hold_force(
     torque: ArrayLike | None,
     point: ArrayLike | None,
 ) -> None:
-    """Let a force act on a body in place of the one that was held; none if force and torque are None.
+    """Apply a force to a body in place of the one held so far; none if force and torque are None.
 
     Units and frames as in `System.add_force`.
     """
@@ -62,7 +62,7 @@ def set_motor(
 def set_driver(
     system: System, joint: int | str, coordinate: str | None, position: float, rate: float, time: float
 ) -> None:
-    """Let a joint's driver be at `position` (m or rad) at `time` (s), and go on at `rate` (m/s or rad/s)."""
+    """Set a joint's driver to `position` (m or rad) at `time` (s), moving at `rate` (m/s or rad/s)."""
     place = _place(system, joint, coordinate, Driver, "driver", "ns.joints.Ramp(0.0)")
     label = f"the driver of {_label(system, joint)}"
     position, rate = (
@@ -79,7 +79,7 @@ def _label(system: System, joint: int | str) -> str:
 def _place(
     system: System, joint: int | str, coordinate: str | None, kind: type[E], what: str, example: str
 ) -> tuple[int, int]:
-    """The row of a joint's only element of a kind, and its place among those that are forces."""
+    """The row of a joint's only element of a kind, and its index among the force elements."""
     joints = system.joints
     index = joints.index(joint)
     label, name = joints.label(index), joints.coordinate_name(index, coordinate)

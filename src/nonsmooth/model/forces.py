@@ -66,7 +66,7 @@ class _BodyForce:
 
     @property
     def constant(self) -> bool:
-        """True where neither time nor the body's orientation matters."""
+        """True if the force depends neither on time nor on the body's orientation."""
         return not callable(self.force) and not callable(self.torque) and self.point is None
 
     def wrench(self, t: float, quaternion: Floats) -> Floats:
@@ -97,7 +97,7 @@ class _PairField:
             return
         pairs = finite[cKDTree(system.position[finite]).query_pairs(self.cutoff, output_type="ndarray")]
         a, b = pairs.min(axis=1), pairs.max(axis=1)
-        order = np.lexsort((b, a))  # the tree's order is not promised, and sums depend on it
+        order = np.lexsort((b, a))  # the order of the tree is not specified, and sums depend on it
         order = order[~(system.fixed[a[order]] & system.fixed[b[order]])]
         a, b = a[order], b[order]
         arm = system.position[b] - system.position[a]
@@ -130,12 +130,12 @@ class AppliedForces:
     def add_on_body(self, body: int, label: str, force: Any, torque: Any, point: Any) -> None:
         """Add a force on one body; `label` names the body in errors."""
         if force is None and torque is None:
-            raise ProblemError(f"a force on {label} says nothing: give force, torque or both")
+            raise ProblemError(f"a force on {label} is empty: give force, torque or both")
         entry = _body_force(body, label, force, torque, point)
         (self._constant if entry.constant else self._changing).append(entry)
 
     def hold(self, body: int, label: str, force: Any, torque: Any, point: Any) -> None:
-        """Let a force act on a body in place of the one held so far; none if it says nothing."""
+        """Apply a force to a body in place of the one held so far; none if all arguments are None."""
         self._held.pop(body, None)
         if force is not None or torque is not None or point is not None:
             self._held[body] = _body_force(body, label, force, torque, point)
@@ -150,12 +150,12 @@ class AppliedForces:
         self._pair_fields.append(_PairField(_function("pair field", function), limit))
 
     def add_constant(self, total: Floats) -> None:
-        """Add to `total` (n, 6) what depends neither on time nor on the state."""
+        """Add the forces that depend neither on time nor on the state to `total` (n, 6)."""
         for entry in self._constant:
             total[entry.body] += entry.wrench(0.0, np.array(quaternions.IDENTITY))
 
     def add_changing(self, total: Floats, t: float, system: System) -> None:
-        """Add to `total` (n, 6) what depends on time t (s) or on the state."""
+        """Add the forces that depend on time t (s) or on the state to `total` (n, 6)."""
         if self._changing or self._held:
             quaternion = system.quaternion
             for entry in (*self._changing, *self._held.values()):
@@ -175,7 +175,7 @@ class AppliedForces:
         total[system.fixed] = 0.0
 
     def copy(self) -> AppliedForces:
-        """Return forces that can be added to on their own; user functions are shared."""
+        """Return an independent copy; user functions are shared."""
         other = AppliedForces()
         other._constant, other._changing = list(self._constant), list(self._changing)
         other._fields, other._pair_fields = list(self._fields), list(self._pair_fields)
@@ -194,7 +194,7 @@ class AppliedForces:
 
 def _body_force(body: int, label: str, force: Any, torque: Any, point: Any) -> _BodyForce:
     if point is not None and force is None:
-        raise ProblemError(f"a torque on {label} has no point of action: leave out point, or give force")
+        raise ProblemError(f"a torque on {label} has no point of action: omit point, or give force")
     return _BodyForce(
         body,
         label,

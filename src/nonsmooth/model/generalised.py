@@ -7,10 +7,10 @@
             potential=lambda q: 9.81 * q[0],
         )
 
-    M(q) u̇ = h(q, u, t) + Σ W_i λ_i        q̇ = u, or what `rate` says
+    M(q) u̇ = h(q, u, t) + Σ W_i λ_i        q̇ = u, or `rate`
 
 SI units. A contact's force λ acts along w_N (never negative) and W_T; its relative velocities are
-γ_N = w_Nᵀu + ∂g/∂t and γ_T = W_Tᵀu + what the surface itself moves (a belt).
+γ_N = w_Nᵀu + ∂g/∂t and γ_T = W_Tᵀu + the velocity of the surface (a belt).
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ OfMotion = Callable[[Floats, Floats, float], Any]
 _STENCIL = ((1, 8.0), (2, -1.0))
 """Central difference of fourth order: Σ weight (f(+k s) − f(−k s)) / (12 s)."""
 _REACH = 1e-3
-"""Largest change of a coordinate in that difference, in its unit: errors of about 1e-13 where functions
-change on a scale of one."""
+"""Largest change of a coordinate in that difference, in its unit: errors of about 1e-13 for functions that
+vary on a scale of one."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class GapContact:
         normal: w_N(q, t) (n,): the derivative of g along the velocities u.
         gap_rate: ∂g/∂t (q, t) in m/s; zero if not given.
         normal_drift: ζ_N(q, u, t) in m/s² with γ̇_N = w_Nᵀu̇ + ζ_N; by differences if not given.
-        tangent: W_T(q, t) (n,) for friction in the plane or (n, 2) in space; needed where friction is not 0.
-        slip_rate: what is added to W_Tᵀu for γ_T (q, t) in m/s: minus the speed of a belt; zero if not given.
+        tangent: W_T(q, t) (n,) for friction in the plane or (n, 2) in space; required unless friction is 0.
+        slip_rate: term added to W_Tᵀu for γ_T (q, t) in m/s: minus the speed of a belt; zero if not given.
         tangent_drift: ζ_T(q, u, t) in m/s² with γ̇_T = W_Tᵀu̇ + ζ_T; by differences if not given.
         friction: μ ≥ 0 of a contact that slides.
         sticking_friction: μ ≥ friction of a contact that sticks; the same as `friction` if not given.
@@ -82,7 +82,7 @@ class GapContact:
         if self.sticking_friction is not None and not self.sticking_friction >= self.friction:
             raise ProblemError(
                 f"sticking_friction {place} is {self.sticking_friction} and friction {self.friction}: a "
-                "contact that sticks holds no less than one that slides; leave it out if both are the same"
+                "sticking contact holds at least as much as a sliding one; omit it if both are equal"
             )
         for name in ("restitution", "tangential_restitution"):
             value = getattr(self, name)
@@ -110,10 +110,10 @@ class GeneralisedSystem:
     Args:
         mass: M as an array (n, n), or M(q).
         force: h(q, u, t) (n,): all applied and gyroscopic forces.
-        contacts: at least none.
-        rate: q̇(q, u) where it is not u, as for quaternions.
+        contacts: may be empty.
+        rate: q̇(q, u) if it is not u, as for quaternions.
         potential: V(q) in J of the conservative part of h, for the energy balance.
-        power: P(q, u, t) in W of all applied forces in h that `potential` does not hold: dampers, motors.
+        power: P(q, u, t) in W of all applied forces in h outside `potential`: dampers, motors.
     """
 
     mass: ArrayLike | Callable[[Floats], Any]
@@ -129,7 +129,7 @@ class GeneralisedSystem:
         names = [contact.name for contact in self.contacts]
         for name in names:
             if names.count(name) > 1:
-                raise ProblemError(f"two contacts are called {name!r}: give each a name of its own")
+                raise ProblemError(f"two contacts are named {name!r}: give different names")
         if not callable(self.mass):
             object.__setattr__(self, "mass", np.asarray(self.mass, dtype=float))
 
@@ -151,19 +151,19 @@ class GeneralisedSystem:
         return float(0.5 * u @ (self.mass_matrix(q) @ u))
 
     def potential_energy(self, q: Floats) -> float:
-        """V(q) in J; zero where none is given."""
+        """V(q) in J; zero if none is given."""
         return 0.0 if self.potential is None else float(self.potential(q))
 
     def applied_power(self, q: Floats, u: Floats, t: float) -> float:
-        """P(q, u, t) in W; zero where none is given."""
+        """P(q, u, t) in W; zero if none is given."""
         return 0.0 if self.power is None else float(self.power(q, u, t))
 
 
 class Kinematics:
-    """One contact of a system at one place: gap, directions, and what the other side moves.
+    """One contact of a system in one state: gap, directions, and velocity of the other side.
 
-    `directions` is [w_N W_T] (n, 1 + d) with d = 0, 1 or 2; `surface` is what the other side adds to
-    (γ_N, γ_T), that is (∂g/∂t, slip rate) in m/s.
+    `directions` is [w_N W_T] (n, 1 + d) with d = 0, 1 or 2; `surface` is the contribution of the other side
+    to (γ_N, γ_T), that is (∂g/∂t, slip rate) in m/s.
     """
 
     __slots__ = ("_q", "_system", "_t", "contact", "directions", "surface")
@@ -234,14 +234,14 @@ class Kinematics:
 def check_derivatives(
     system: GeneralisedSystem, q: ArrayLike, u: ArrayLike, t: float = 0.0, *, tolerance: float = 1e-6
 ) -> None:
-    """Raise `ProblemError` where a contact's derivatives are not those of its gap, by finite differences.
+    """Raise `ProblemError` if a contact's derivatives are not those of its gap, by finite differences.
 
     Compares γ_N = w_Nᵀu + ∂g/∂t with dg/dt along the motion, each component of w_N with the derivative of g
-    along it, and ζ_N, ζ_T with what differences of γ give. Call it at a few places of the motion, with
-    velocities that are not zero.
+    along it, and ζ_N, ζ_T with differences of γ. Call it in a few states of the motion, with nonzero
+    velocities.
 
     Args:
-        system: what to look at.
+        system: the system to check.
         q: coordinates.
         u: velocities.
         t: time in s.
@@ -261,7 +261,7 @@ def check_derivatives(
 def check_gap_derivatives(
     system: GeneralisedSystem, contact: GapContact, q: Floats, u: Floats, t: float, tolerance: float
 ) -> None:
-    """Raise `ProblemError` where w_N or ∂g/∂t of a contact is not the derivative of its gap."""
+    """Raise `ProblemError` if w_N or ∂g/∂t of a contact is not the derivative of its gap."""
     at = Kinematics(system, contact, q, t)
     _compare(contact, "normal", at.normal, _gap_gradient(system, contact, q, u, t), tolerance)
     rate = _along(partial(_gap_later, contact, q, t), 1.0)
@@ -303,5 +303,5 @@ def _compare(
     if given.shape != numeric.shape or wrong.any():
         raise ProblemError(
             f"{name} of contact {contact.name!r} is {np.round(given, 9).tolist()} and differences give "
-            f"{np.round(numeric, 9).tolist()}: mend the function, or leave a drift out"
+            f"{np.round(numeric, 9).tolist()}: correct the function, or omit a drift"
         )

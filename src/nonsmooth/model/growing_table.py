@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class Rows:
-    """Named columns with a common number of rows; room doubles when it runs out."""
+    """Named columns with a common number of rows; the capacity doubles when it is exhausted."""
 
     def __init__(self, **columns: tuple[tuple[int, ...], Any]) -> None:
         """Take for each column the shape of a row and the type of its numbers."""
@@ -48,7 +48,7 @@ class Rows:
         self.count = int(np.sum(mask))
 
     def copy(self) -> Rows:
-        """Return rows that can be changed on their own."""
+        """Return an independent copy."""
         other = Rows()
         other.count = self.count
         other._room = {name: self[name].copy() for name in self._room}

@@ -13,7 +13,7 @@ from nonsmooth.model import checks as check
 from nonsmooth.model.shapes import MassProperties, Shape
 
 _SYMMETRY = 1e-9
-"""Asymmetry and breach of the triangle inequality that rounding may leave, relative to the largest moment."""
+"""Allowed asymmetry and violation of the triangle inequality, relative to the largest moment."""
 
 UNMOVED = np.diag([np.inf, np.inf, np.inf])
 """Inertia of a body that cannot be turned."""
@@ -27,15 +27,17 @@ def body_mass(
         given = {"mass": mass, "density": density, "inertia": inertia}
         for name, value in given.items():
             if value is not None:
-                raise ProblemError(f"{label} is fixed and takes no {name}: leave out {name}, or fixed")
+                endless = shape is not None and math.isinf(shape.volume)  # a height field, say
+                remedy = f"omit {name}" if endless else f"omit {name}, or fixed"
+                raise ProblemError(f"{label} is fixed and takes no {name}: {remedy}")
         return MassProperties(math.inf, _centre_of_fixed(shape), UNMOVED)
+    if shape is not None and shape.without_mass:
+        raise ProblemError(f"{label} has {shape.without_mass}")
     if (mass is None) == (density is None):
         fault = "neither mass nor density" if mass is None else "both mass and density"
         raise ProblemError(f"{label} has {fault}: give exactly one of them, or fixed=True")
     if shape is None:
         return _shapeless(label, mass, density, inertia)
-    if shape.without_mass:
-        raise ProblemError(f"{label} has {shape.without_mass}")
     unit = shape.mass_properties(1.0)
     if density is not None:
         kilograms = check.positive(f"density of {label}", density, "kg/m³") * unit.mass

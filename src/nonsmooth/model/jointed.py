@@ -82,7 +82,7 @@ class Jointed(Bodies):
             joint: index or name.
             force: on the coordinate, N on a length and N·m on an angle, or a function of time (s).
             speed: m/s or rad/s, or a function of time (s).
-            limit: largest force that the speed may cost, N or N·m; may be infinite.
+            limit: largest force used to reach the speed, N or N·m; may be infinite.
             coordinate: which one, where the joint has several.
         """
         index, name = self._choose(joint, coordinate)
@@ -91,9 +91,7 @@ class Jointed(Bodies):
             raise ProblemError(f"{label} needs one of force and speed: give exactly one of them")
         if force is not None:
             if limit is not None:
-                raise ProblemError(
-                    f"{label} has a force, which needs no limit: leave out limit, or give speed"
-                )
+                raise ProblemError(f"{label} has a force, which needs no limit: omit limit, or give speed")
             self._joints.add_element(drivers_and_motors.ForceMotor(index, name, force), self)
         elif speed is not None:
             if limit is None:
@@ -155,9 +153,7 @@ class Jointed(Bodies):
         """Let bodies `a` and `b`, by index or name, pass through each other."""
         first, second = sorted((self.index(a), self.index(b)))
         if first == second:
-            raise ProblemError(
-                f"{self.label(first)} is paired with itself, and never touches itself: give two bodies"
-            )
+            raise ProblemError(f"{self.label(first)} is paired with itself: give two different bodies")
         self._ignored.add((first, second))
 
     @property

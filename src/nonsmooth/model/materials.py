@@ -1,8 +1,8 @@
-"""Materials: what surfaces are made of, and what holds where two of them meet.
+"""Materials of surfaces, and the contact properties of pairs of materials.
 
-A property of a contact belongs to a pair of materials. Here is the one place where such properties are
-declared: a new one (rolling friction, spinning friction, cohesion) is a field of `Material`, a field of
-`PairTable` and its bounds in `_BOUNDS`; all else follows.
+A property of a contact belongs to a pair of materials. All such properties are declared here: a new one
+(rolling friction, spinning friction, cohesion) is a field of `Material`, a field of `PairTable` and its
+bounds in `_BOUNDS`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Material:
     """A named surface.
 
     Args:
-        name: what bodies call it.
+        name: used by bodies to refer to it.
         friction: Coulomb's coefficient μ ≥ 0.
         restitution: e, from 0 to 1: the ratio of normal speeds after and before an impact ("newton"), or of
             the normal impulses of its expansion and its compression ("poisson").
@@ -58,8 +58,8 @@ class PairTable(NamedTuple):
 class Materials:
     """The materials of a system, in the order in which they were added; number 0 is "default".
 
-    Where two materials meet, the smaller of their values holds, and Newton's law of impact if either has it,
-    unless `set_pair` says otherwise.
+    For a pair of materials the smaller of their values applies, and Newton's law of impact if either has it,
+    unless `set_pair` defines it.
     """
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class Materials:
             self._materials[0] = material
             return 0
         if material.name in self._index:
-            raise ProblemError(f"material {material.name!r} is there already: choose another name")
+            raise ProblemError(f"material {material.name!r} exists already: choose another name")
         self._index[material.name] = len(self._materials)
         self._materials.append(material)
         return len(self._materials) - 1
@@ -109,7 +109,7 @@ class Materials:
         restitution: float | None = None,
         impact_law: str | None = None,
     ) -> None:
-        """Say what holds where materials `a` and `b` meet; what is None stays as it was."""
+        """Define properties of the pair of materials `a` and `b`; those that are None do not change."""
         given = {"friction": friction, "restitution": restitution}
         values = {
             quantity: _checked(quantity, f"the pair {a!r}, {b!r}", value)
@@ -117,7 +117,9 @@ class Materials:
             if value is not None
         }
         if not values and impact_law is None:
-            raise ProblemError(f"the pair {a!r}, {b!r} says nothing: give {' or '.join(given)} or impact_law")
+            raise ProblemError(
+                f"the pair {a!r}, {b!r} has no property: give {' or '.join(given)} or impact_law"
+            )
         first, second = sorted((self.index(a), self.index(b)))
         if impact_law is not None:
             self._laws[first, second] = _checked_law(f"the pair {a!r}, {b!r}", impact_law)
@@ -136,7 +138,7 @@ class Materials:
         return PairTable(**tables)
 
     def poisson_pairs(self) -> NDArray[np.bool_]:
-        """Tell which pairs of materials (m, m) obey Poisson's law of impact; all others obey Newton's."""
+        """Return which pairs of materials (m, m) obey Poisson's law of impact; all others obey Newton's."""
         own = np.array([material.impact_law == "poisson" for material in self._materials])
         table = np.logical_and.outer(own, own)
         for (a, b), law in self._laws.items():
@@ -144,7 +146,7 @@ class Materials:
         return np.asarray(table)
 
     def copy(self) -> Materials:
-        """Return a table that can be changed on its own."""
+        """Return an independent copy."""
         other = Materials()
         other._materials, other._index = list(self._materials), dict(self._index)
         other._pairs = {pair: dict(values) for pair, values in self._pairs.items()}

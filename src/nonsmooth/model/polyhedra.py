@@ -13,9 +13,9 @@ from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 
 _THIN = 1e-9
-"""Part of its size that a hull must be thick for its faces to be told apart."""
+"""Smallest thickness of a hull relative to its size, needed to distinguish its faces."""
 _FLAT = 1e-12
-"""Second singular value of points on a line, relative to their extent, at most."""
+"""Largest second singular value of points on a line, relative to their extent."""
 
 
 class Moments(NamedTuple):
@@ -65,7 +65,7 @@ def hull(points: Floats) -> tuple[Floats, Indices, Floats]:
     thickness = float(np.ptp(points @ across))
     if thickness < _THIN * extent:
         raise ProblemError(
-            f"the {len(points)} points of a convex hull lie in a plane but for {thickness:g} m: give points "
+            f"the {len(points)} points of a convex hull lie in a plane within {thickness:g} m: give points "
             f"that span a solid, at least {_THIN:g} of its size thick"
         )
     corners = np.sort(found.vertices)
@@ -80,7 +80,7 @@ def hull(points: Floats) -> tuple[Floats, Indices, Floats]:
 
 
 def whole_triangles(vertices: Floats, triangles: Any) -> Indices:
-    """Return the triangles as int32 (t, 3), rows of vertices that are there."""
+    """Return the triangles as int32 (t, 3), rows of existing vertices."""
     try:
         given = np.asarray(triangles)
     except ValueError:  # rows of unequal length
@@ -105,7 +105,7 @@ def signed_volume(vertices: Floats, triangles: Indices) -> float:
 
 
 def why_open(vertices: Floats, triangles: Indices) -> str:
-    """Return why a surface bounds no solid: an edge and what is wrong with it, or that it has no volume."""
+    """Return why a surface does not bound a solid: an edge and its fault, or the lack of a volume."""
     edge = lonely_edge(triangles, len(vertices))
     if edge is None:
         return "enclose no volume"
@@ -120,7 +120,7 @@ def why_open(vertices: Floats, triangles: Indices) -> str:
 
 
 def lonely_edge(triangles: Indices, vertices: int) -> tuple[int, int] | None:
-    """Return an edge that is walked more often one way than the other; None for a closed surface."""
+    """Return an edge used more often in one direction than in the other; None for a closed surface."""
     start, end = triangles.astype(np.int64).ravel(), triangles[:, [1, 2, 0]].astype(np.int64).ravel()
     forwards, backwards = np.sort(start * vertices + end), np.sort(end * vertices + start)
     if np.array_equal(forwards, backwards):
@@ -131,7 +131,7 @@ def lonely_edge(triangles: Indices, vertices: int) -> tuple[int, int] | None:
 
 
 def _corners(vertices: Floats, triangles: Indices) -> tuple[Floats, Floats, Floats]:
-    """Return the corners (t, 3) of the triangles, seen from the mean vertex so that little cancels."""
+    """Return the corners (t, 3) of the triangles, relative to the mean vertex to avoid cancellation."""
     a, b, c = np.moveaxis((vertices - vertices.mean(axis=0))[triangles], 1, 0)
     return a, b, c
 

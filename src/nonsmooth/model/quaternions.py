@@ -64,7 +64,7 @@ def matrix(quaternion: ArrayLike) -> Floats:
 
 
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Floats:
-    """Return the turn by `angle` (rad) about `axis` (any length but zero), right-handed."""
+    """Return the rotation by `angle` (rad) about `axis` (any nonzero length), right-handed."""
     direction = _unit(axis, "the axis of a rotation is zero or not finite: give its direction, as (0, 0, 1)")
     half = 0.5 * np.asarray(angle, dtype=np.float64)[..., None]
     q = direction * np.sin(half)
@@ -72,7 +72,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Floats:
 
 
 def from_rotation_vector(vector: ArrayLike) -> Floats:
-    """Return the turn by |vector| (rad) about the vector's direction; zero is no turn."""
+    """Return the rotation by |vector| (rad) about the vector's direction; zero is no rotation."""
     v = np.asarray(vector, dtype=np.float64)
     half = 0.5 * np.sqrt(np.sum(v * v, axis=-1, keepdims=True))
     # np.sinc(x) = sin(πx)/(πx) is smooth at zero, where sin(half)/half is not defined.
@@ -81,11 +81,11 @@ def from_rotation_vector(vector: ArrayLike) -> Floats:
 
 def between(a: ArrayLike, b: ArrayLike) -> Floats:
     """Return the shortest rotation that turns the direction of `a` (3,) into that of `b` (3,)."""
-    fault = "a direction is zero or not finite: give a vector with a length"
+    fault = "a direction is zero or not finite: give a nonzero vector"
     start, end = _unit(a, fault), _unit(b, fault)
     middle = start + end
     size = np.linalg.norm(middle)
-    if size < 1e-8:  # opposite: half a turn about any axis across
+    if size < 1e-8:  # opposite: half a turn about any perpendicular axis
         across = np.cross(start, np.eye(3)[np.argmin(np.abs(start))])
         return from_axis_angle(across, np.pi)
     middle = middle / size

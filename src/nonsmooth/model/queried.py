@@ -1,4 +1,4 @@
-"""`Queried`: distances, overlaps and rays in the present state of a system, as sensors and planners need."""
+"""`Queried`: distances, overlaps and rays in the present state of a system, for sensors and planners."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from nonsmooth.model.jointed import Jointed
 from nonsmooth.model.shapes import Shape
 
 Place = int | str | Shape | tuple[Shape, ArrayLike] | tuple[Shape, ArrayLike, ArrayLike] | ArrayLike
-"""What a distance leads from or to: a body, a shape that is not in the system, or a point."""
+"""An end of a distance: a body, a shape that is not in the system, or a point."""
 
 Bodies = int | str | Sequence[int | str]
 """One body or several, by index or name."""
 
 
 class Queried(Jointed):
-    """Jointed bodies that answer questions about where they are."""
+    """Jointed bodies with geometric queries."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Queried(Jointed):
         max_distance: float = np.inf,
         ignore: Bodies | None = None,
     ) -> Any:
-        """Return the first body that a ray meets in the present state: a `RayHit`, or None.
+        """Return the first body hit by a ray in the present state: a `RayHit`, or None.
 
         It has the index `body`, the `distance` in m from the origin, and `point` and outward `normal` (3,) of
         the surface there, in the world frame. If the ray begins inside a solid, the distance is 0 and the
@@ -74,9 +74,9 @@ class Queried(Jointed):
         max_distance: float = np.inf,
         ignore: Bodies | None = None,
     ) -> Any:
-        """Return the answers of `cast_ray` for r rays at once, as arrays: a `RayHits`.
+        """Return the results of `cast_ray` for r rays at once, as arrays: a `RayHits`.
 
-        It has `body` (r,), −1 where nothing is met, `distance` (r,) in m, infinite there, and `point` and
+        It has `body` (r,), −1 for no hit, `distance` (r,) in m, infinite there, and `point` and
         `normal` (r, 3), NaN there. Its items are those of `cast_ray`.
 
         Args:
@@ -88,7 +88,7 @@ class Queried(Jointed):
         return self._asked().cast_rays(origins, directions, max_distance, ignore)
 
     def _asked(self) -> Any:
-        # The narrow phase stands above the model and is looked up by name when it is first asked.
+        # The narrow phase is above the model and is looked up by name on first use.
         if self._queries is None:
             self._queries = importlib.import_module("nonsmooth.collision.queries").Queries(self)
         return self._queries

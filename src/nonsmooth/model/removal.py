@@ -1,4 +1,4 @@
-"""Taking a body out of a system."""
+"""Removal of a body from a system."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nonsmooth.model.system import System
 
 
 def check_removable(system: System, body: int | str) -> int:
-    """Return the index of a body that no joint holds; one with joints is an error that names them."""
+    """Return the index of a body without joints; raises with their names if it has any."""
     index = system.index(body)
     held = [number for number, joint in enumerate(system.joints) if index in joint.bodies(system, "")]
     if held:
@@ -23,7 +23,7 @@ def check_removable(system: System, body: int | str) -> int:
 
 
 def remove_body(system: System, body: int | str) -> Integers:
-    """Remove a body with its shapes and the forces on it, in place; names stay, indices above it go down.
+    """Remove a body with its shapes and the forces on it, in place; higher indices decrease by one.
 
     Returns for each shape (s,) of before its number now, and −1 for those of the body.
     """
@@ -45,5 +45,5 @@ def remove_body(system: System, body: int | str) -> Integers:
 
 
 def become(system: System, other: System) -> None:
-    """Make a system the same as another one, in place: whoever knows the system sees it."""
+    """Make a system equal to another one, in place."""
     vars(system).update(vars(other.copy()))

@@ -1,4 +1,4 @@
-"""All shapes of a system as arrays: what collision reads."""
+"""All shapes of a system as arrays, for collision detection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of one body, by index or name: the same words for systems, frames and recordings."""
+"""The state of one body, by index or name: with the same names for systems, frames and recordings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nonsmooth.errors import OptionError
 class StateByBody(ABC):
     """Reads rows of `position`, `quaternion`, `linear_velocity` and `angular_velocity`.
 
-    What is returned is a copy and does not change with the next step.
+    Results are copies, which do not change with the next step.
     """
 
     @abstractmethod
@@ -39,5 +39,5 @@ class StateByBody(ABC):
     def _row_of(self, name: str, body: int | str) -> Floats:
         values = getattr(self, name)
         if values is None:
-            raise OptionError(f"{name!r} was not recorded: name it in the fields of the Recording")
+            raise OptionError(f"{name!r} was not recorded: add it to the fields of the Recording")
         return np.array(values[self._index(body)])

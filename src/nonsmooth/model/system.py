@@ -32,7 +32,7 @@ from nonsmooth.model.shapes import Primitive, Shape
 
 
 class BodyOptions(TypedDict, total=False):
-    """What `System.add_body` takes by keyword; see there."""
+    """Keyword arguments of `System.add_body`."""
 
     mass: float | None
     density: float | None
@@ -74,7 +74,7 @@ class System(Queried):
 
     @property
     def materials(self) -> Materials:
-        """The table of materials; "default" (μ = 0.5, no restitution) is always there."""
+        """The table of materials; "default" (μ = 0.5, no restitution) always exists."""
         return self._materials
 
     def add_material(
@@ -120,9 +120,9 @@ class System(Queried):
     ) -> int:
         """Add a body and return its index.
 
-        The body's origin is its centre of mass: where the centroid of `shape` (a hull, a mesh, a compound)
-        is not at the origin of its frame, the shape is shifted so that it is. Shapes with a half-space
-        have no centroid and stay where they are.
+        The body's origin is its centre of mass: if the centroid of `shape` (a hull, a mesh, a compound) is
+        not at the origin of its frame, the shape is shifted so that it is. Shapes with a half-space have no
+        centroid and are not shifted.
 
         Args:
             shape: geometry, or None for a body that touches nothing.
@@ -135,8 +135,8 @@ class System(Queried):
             velocity: of the centre of mass, m/s, world frame.
             angular_velocity: rad/s, body frame.
             material: name of a material.
-            fixed: nothing can push the body; it moves with the velocities given here, if any.
-            name: by which `index` and `names` know the body; must be unique.
+            fixed: no force moves the body; it moves with the velocities given here, if any.
+            name: unique name for `index` and `names`.
         """
         if shape is not None and not isinstance(shape, Shape):
             raise ProblemError(f"shape is {shape!r}: give a shape such as Sphere(0.1), or None")
@@ -150,7 +150,7 @@ class System(Queried):
         }
         body, number = self.count, self._materials.index(material)
         pieces = [] if shape is None else shape.pieces()
-        for piece in pieces:  # before the body is there: a warning may be an error
+        for piece in pieces:  # before the body exists: a warning may be an error
             self._note(label, piece.shape)
         for piece in pieces:
             self._shapes.append(
@@ -238,7 +238,7 @@ class System(Queried):
         )
 
     def _note(self, label: str, shape: Primitive) -> None:
-        """Warn, once for each shape, of what was removed from it."""
+        """Warn, once for each shape, of parts removed from it."""
         if shape.notes and id(shape) not in self._noted:
             self._noted.add(id(shape))
             tell(f"{label}: removed from its {shape.title}: {shape.notes}", GeometryWarning)
@@ -263,7 +263,7 @@ class System(Queried):
     ) -> int:
         """Add a fixed half-space: solid behind the plane through `point` (m) with the outward `normal`.
 
-        It cannot be pushed, and moves as a rigid surface: `point` with `velocity` (m/s, world frame), and all
+        No force moves it; it moves as a rigid surface: `point` with `velocity` (m/s, world frame), and all
         of it turns about `point` with `angular_velocity` (rad/s, body frame, whose z axis is the normal).
         Along the normal that is a turntable; across it, a plane that tilts.
         """
@@ -375,14 +375,14 @@ class System(Queried):
         index = self.index(body)
         label = self.label(index)
         if self.fixed[index]:
-            raise ProblemError(f"{label} is fixed, so that no force moves it: leave out the force, or fixed")
+            raise ProblemError(f"{label} is fixed, so that no force moves it: omit the force, or fixed")
         self._forces.add_on_body(index, label, force, torque, point)
         self._changed()
 
     def add_force_field(self, function: ForceField) -> None:
-        """Let function(t, system) give forces and torques on all bodies in every step.
+        """Add forces and torques on all bodies by a function(t, system), called in every step.
 
-        It gets the time (s) and this system, and returns a tuple: forces (n, 3) in N, world frame, and
+        It receives the time (s) and this system, and returns a tuple: forces (n, 3) in N, world frame, and
         torques (n, 3) in N·m, body frame, or None.
         """
         self._forces.add_field(function)
@@ -391,8 +391,8 @@ class System(Queried):
         """Let bodies whose centres are within `cutoff` (m) push or pull each other along the line of centres.
 
         function(distance (p,) in m, a (p,), b (p,)) returns the magnitudes (p,) in N, positive where bodies
-        a and b repel each other. It is called once per step with all pairs a < b, in order; planes take no
-        part.
+        a and b repel each other. It is called once per step with all pairs a < b, in order; planes are
+        excluded.
         """
         self._forces.add_pair_field(function, cutoff)
 
@@ -414,7 +414,7 @@ class System(Queried):
         return total
 
     def copy(self) -> System:
-        """Return a system that can be changed on its own; shapes and user functions are shared."""
+        """Return an independent copy of the system; shapes and user functions are shared."""
         other = copy.copy(self)
         other._gravity = self._gravity.copy()
         other._bodies, other._shapes = self._bodies.copy(), self._shapes.copy()
@@ -435,7 +435,7 @@ def _unit_quaternion(label: str, orientation: Any) -> Any:
         return orientation
     given = check.array(f"orientation of {label}", orientation, (4,), "a quaternion (w, x, y, z)")
     if not np.any(given):
-        raise ProblemError(f"orientation of {label} is zero, which is no rotation: use (1, 0, 0, 0) for none")
+        raise ProblemError(f"orientation of {label} is zero: use (1, 0, 0, 0) for no rotation")
     return quaternions.normalise(given)
 
 

@@ -1,4 +1,4 @@
-"""What must hold: the contact problem, its laws, cones, operators and certificate."""
+"""The contact problem, its laws, cones, operators and certificate."""
 
 from nonsmooth.problem import cones
 from nonsmooth.problem.certificate import Certificate

@@ -1,4 +1,4 @@
-"""Jacobians by body and Jacobians as matrices, and the ways between them."""
+"""Jacobians by body and Jacobians as matrices, and conversions between them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def rows_in_blocks(
 ) -> tuple[Integers, Floats]:
     """Body pairs (blocks, 2) and rows by body (blocks, 2, 3, 6) of contacts and joints together.
 
-    Contacts come as (contacts, 2, d, 6), of which rows beyond a contact's components are left out, joint
+    Contacts are given as (contacts, 2, d, 6), where rows beyond a contact's components are omitted, joint
     rows as (rows, 2, 6).
     """
     contacts, _, width, _ = rows.shape

@@ -1,15 +1,15 @@
-"""The certificate: how far an answer is from the law, recomputed from the problem.
+"""The certificate: the residuals of an answer, recomputed from the problem.
 
-Nothing here trusts a solver. Absolute numbers carry units; relative ones do not change when the
+No number of a solver is used. Absolute numbers carry units; relative ones do not change when the
 units of length, mass or time change, because impulses are weighted with 1/√ρ_i and velocities with
 √ρ_i (ρ_i = d_i/tr N_ii), which brings both to √J, and are then divided by a scale S: the residual of
-zero impulses. So 1 is as wrong as doing nothing. Contacts that stay open enter S with a millionth of
-their speed alone, and impulses do not enter: an iteration that runs away cannot make its errors look
-small. A residual smaller than the rounding of the impulses is reported as that rounding.
+zero impulses. Zero impulses therefore have the relative residual 1. Contacts that stay open enter S with a
+millionth of their speed only, and impulses do not enter: a diverging iteration cannot reduce its relative
+error. A residual smaller than the rounding of the impulses is reported as that rounding.
 
-Every island of bodies that act on each other has its own S, and the worst island counts: a pebble is not
-judged by the boulder beside it. Within an island, a contact whose share of S is below the tolerance is
-below the certificate's resolution.
+S is computed for every island of connected bodies, and the worst island counts, so that a pebble is not
+measured on the scale of a boulder nearby. Within an island, a contact whose share of S is below the tolerance
+is below the certificate's resolution.
 """
 
 from __future__ import annotations
@@ -49,24 +49,24 @@ class Certificate:
     joint_drift: Residual
     friction_gain: Residual
     dissipation: float
-    """Energy that friction takes out in this step, −Σ γ_t·(q_t + u_t)/2, in J; joint rows with two finite
-    bounds, dry friction and limited motors, take part with −Σ λ·(q + u)/2."""
+    """Energy dissipated by friction in this step, −Σ γ_t·(q_t + u_t)/2, in J; joint rows with two finite
+    bounds, dry friction and limited motors, contribute −Σ λ·(q + u)/2."""
     momentum_known: bool = True
-    """Whether the momentum balance is known. Where there are no masses it is NaN, and decides nothing."""
+    """Whether the momentum balance is known. Without masses it is NaN and not part of the residual."""
 
     @property
     def residual(self) -> float:
-        """The number that is compared with the tolerance: unit-free, 0 for an exact solution.
+        """The number compared with the tolerance: dimensionless, 0 for an exact solution.
 
         It is the larger of the relative natural map, joints included, and the relative momentum
-        balance, where that is known. NaN if anything is not a number.
+        balance, if that is known. NaN if any number is not finite.
         """
         if not self.momentum_known:
             return self.natural_map.relative
         return _largest(self.natural_map.relative, self.momentum_balance.relative)
 
     def holds(self, tolerance: float) -> bool:
-        """Tell whether the answer is a solution to `tolerance`."""
+        """Return whether the answer is a solution to `tolerance`."""
         return self.residual <= tolerance
 
     @property
@@ -106,7 +106,7 @@ def certify(
 ) -> Certificate:
     """Recompute every residual of an answer from the problem's own data.
 
-    Contact velocities are computed from the impulses; v enters through the momentum balance alone.
+    Contact velocities are computed from the impulses; v enters through the momentum balance only.
     """
     x = problem.blocks_of(impulses, joint_impulses)
     if not np.isfinite(x).all():
@@ -117,7 +117,7 @@ def certify(
         problem.cones, x, u, problem.free_blocks.copy(), problem.scales.per_block, worst
     )
     absolute, relative = worst
-    joints = problem.layout.block_kind == kernels.JOINT  # what has bounds may move
+    joints = problem.layout.block_kind == kernels.JOINT  # rows with bounds may move
     drift = np.abs(u[joints])
     drift_weighted = (drift * np.sqrt(problem.cones.weight[joints])).max(axis=1, initial=0.0)
     pairs = zip(drift_weighted, problem.scales.per_block[joints], strict=True)
@@ -152,7 +152,7 @@ def _not_a_number() -> Certificate:
 
 
 def _ratio(part: float, whole: float) -> float:
-    """part / whole, where nothing of nothing is 0 and something of nothing is infinite."""
+    """part / whole, where 0/0 is defined as 0 and x/0 as infinite."""
     if part == 0.0:
         return 0.0
     return float(part / whole) if whole > 0.0 else math.nan if math.isnan(part) else math.inf

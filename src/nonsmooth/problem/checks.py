@@ -12,8 +12,8 @@ from nonsmooth.errors import ProblemError
 from nonsmooth.problem.layout import Layout
 
 _DELASSUS_SYMMETRY = 1e-2
-"""Largest asymmetry of a given Delassus matrix, relative to its largest entry: codes that assemble it
-from rounded files leave up to 2e-3; more than this is a mistake."""
+"""Largest asymmetry of a given Delassus matrix, relative to its largest entry. Codes that assemble it from
+rounded files leave up to 2e-3; more than this is an error."""
 
 
 def array(name: str, value: Any) -> Floats:
@@ -46,7 +46,7 @@ def matrix(name: str, value: Any) -> Any:
         return out
     dense = array(name, value)
     if dense.ndim != 2:
-        raise ProblemError(f"{name} has shape {dense.shape}: a matrix is needed here")
+        raise ProblemError(f"{name} has shape {dense.shape}: give a matrix")
     return dense
 
 
@@ -56,12 +56,12 @@ def vector(name: str, value: Any, size: int, meaning: str) -> Floats:
         return np.zeros(size)
     out = array(name, value).ravel()
     if len(out) != size:
-        raise ProblemError(f"{name} has {len(out)} numbers and {size} are needed: {meaning}")
+        raise ProblemError(f"{name} has {len(out)} numbers instead of {size}: {meaning}")
     return out
 
 
 def contact_count(friction: Floats, components: Any, rows: int | None) -> int:
-    """Tell how many contacts there are from what was given."""
+    """Return the number of contacts from the given arrays."""
     if friction.ndim == 1:
         return len(friction)
     if components is not None and np.ndim(components) == 1:
@@ -77,7 +77,7 @@ def contact_count(friction: Floats, components: Any, rows: int | None) -> int:
             f"components is {components}, but there are {rows} contact rows: they do not add up"
         )
     raise ProblemError(
-        f"friction is one number and the number of contacts in {rows} rows is not clear: "
+        f"friction is one number and the number of contacts in {rows} rows is ambiguous: "
         "give one friction coefficient per contact, or components"
     )
 
@@ -108,13 +108,13 @@ def components(value: Any, contacts: int, rows: int | None, friction: Floats) ->
         width, rest = divmod(rows or 0, contacts) if contacts else (3, 0)
         if rest or width not in (1, 2, 3):
             raise ProblemError(
-                f"{rows} contact rows for {contacts} contacts: that is not 1, 2 or 3 each; "
+                f"{rows} contact rows for {contacts} contacts are not 1, 2 or 3 each: "
                 "give components, one number per contact"
             )
         if width == 1 and np.any(friction > 0.0):
             raise ProblemError(
                 f"friction has {contacts} numbers for {rows} contact rows: a contact of one component has no "
-                "friction; give one coefficient per contact, or components=1 if that is what you mean"
+                "friction; give one coefficient per contact, or components=1 for frictionless contacts"
             )
         value = width
     out = np.array(np.broadcast_to(np.asarray(value), (contacts,)) if np.ndim(value) == 0 else value)
@@ -129,7 +129,7 @@ def components(value: Any, contacts: int, rows: int | None, friction: Floats) ->
 
 
 def body_indices(name: str, value: Any, rows: int, bodies: int) -> Integers:
-    """Return pairs of body indices, −1 for ground, the two of a pair different."""
+    """Return pairs of two different body indices, −1 for ground."""
     if value is None:
         raise ProblemError(f"{name} is missing: blocks need the two body indices of each row, -1 for ground")
     try:
@@ -180,12 +180,12 @@ def nearly_symmetric(name: str, value: Any) -> None:
     if worst > _DELASSUS_SYMMETRY * scale:
         raise ProblemError(
             f"{name} is not symmetric (by {worst / scale:.2g} of its largest entry): W = DᵀM⁻¹D is; check "
-            "how it was assembled, or give allow_asymmetry=True to take it as it is"
+            "how it was assembled, or give allow_asymmetry=True to accept it"
         )
 
 
 def movable(diagonal: Floats, layout: Layout) -> None:
-    """Raise if a contact or a joint row moves nothing: a row of zeros has no answer.
+    """Raise if a contact or a joint row moves no body: a row of zeros has no solution.
 
     `diagonal` (blocks, 3) is that of the Delassus matrix.
     """
@@ -199,12 +199,12 @@ def movable(diagonal: Floats, layout: Layout) -> None:
     if len(stuck):
         raise ProblemError(
             f"contact {stuck[0]} moves no body along its normal (its diagonal of the Delassus matrix is 0): "
-            "leave out contacts between fixed bodies"
+            "omit contacts between fixed bodies"
         )
     joint = rows[layout.contact_rows :]
     if np.any(joint == 0.0):
         raise ProblemError(
-            f"joint row {int(np.argmax(joint == 0.0))} moves no body: leave out joints between fixed bodies"
+            f"joint row {int(np.argmax(joint == 0.0))} moves no body: omit joints between fixed bodies"
         )
 
 

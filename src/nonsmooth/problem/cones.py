@@ -1,7 +1,7 @@
 """Cones and proximal maps, for arrays of contacts, and the set-valued laws as membership tests.
 
 All functions take points in the last axis: (n,), (n, t) or (n, t1, t2) for cones; one or two
-tangential components for disks. They have no units of their own: what goes in comes out.
+tangential components for disks. They have no units: results are in the units of the arguments.
 Equation numbers are those of Studer and Glocker (2006).
 """
 
@@ -102,7 +102,7 @@ def kappa_disk(points: ArrayLike, r: ArrayLike, radius: ArrayLike) -> Floats:
 def regularised_normal(velocity: ArrayLike, offset: ArrayLike, r: ArrayLike) -> Floats:
     """λ = prox(λ* − r γ̇) on the half line λ ≥ 0: Upr as a line of slope −r through λ* at γ̇ = 0 (Eq. 109).
 
-    The regularised law and the set-valued one have those points in common at which λ = λ* (Eq. 112).
+    The regularised and the set-valued law agree at the points with λ = λ* (Eq. 112).
     """
     return project_half_line(np.asarray(offset, dtype=float) - np.asarray(r) * np.asarray(velocity))
 
@@ -116,7 +116,7 @@ def regularised_friction(velocity: ArrayLike, offset: ArrayLike, r: ArrayLike, r
 
 
 def in_upr(minus_force: ArrayLike, velocity: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
-    """Tell where −λ ∈ Upr(γ̇) holds (Eq. 2): no pull, no approach, and one of the two is zero."""
+    """Return where −λ ∈ Upr(γ̇) holds (Eq. 2): no pull, no approach, and one of the two is zero."""
     force, speed = -np.asarray(minus_force, dtype=float), np.asarray(velocity, dtype=float)
     no_pull_no_approach = (force >= -tolerance) & (speed >= -tolerance)
     return np.asarray(no_pull_no_approach & (np.minimum(force, speed) <= tolerance))
@@ -125,7 +125,7 @@ def in_upr(minus_force: ArrayLike, velocity: ArrayLike, tolerance: float = 0.0) 
 def in_sgn_sp(
     minus_force: ArrayLike, velocity: ArrayLike, radius: ArrayLike, tolerance: float = 0.0
 ) -> NDArray[np.bool_]:
-    """Tell where −λ ∈ a SgnSp(γ̇) holds (Eq. 5): |λ| ≤ a, and λ = −a γ̇/|γ̇| where it slides."""
+    """Return where −λ ∈ a SgnSp(γ̇) holds (Eq. 5): |λ| ≤ a, and λ = −a γ̇/|γ̇| if it slides."""
     force, speed = -np.asarray(minus_force, dtype=float), np.asarray(velocity, dtype=float)
     bound = np.asarray(radius, dtype=float)
     length = np.linalg.norm(speed, axis=-1)

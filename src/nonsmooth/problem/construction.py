@@ -1,4 +1,4 @@
-"""From what users give, or the package itself step after step, to `ProblemData`: a function for each form."""
+"""Construction of `ProblemData`, from user arrays or from a time step: one function per form."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def of_blocks(
         )
     pairs = check.body_indices("bodies", bodies, count, factors.bodies)
     if joint_jacobian is None and joint_bodies is not None:
-        raise ProblemError("joint_bodies goes with joint_jacobian, which is missing: give both, or neither")
+        raise ProblemError("joint_bodies needs joint_jacobian, which is missing: give both, or neither")
     if joint_jacobian is None:
         joint_jacobian, joint_bodies = _NO_JOINTS, _NO_PAIRS
     joints = check.array("joint_jacobian", joint_jacobian)
@@ -199,13 +199,13 @@ def assembled(
         free_velocity: DᵀM⁻¹k + b, (c, 3) in m/s.
         friction: μ, (c,).
         law: the friction law.
-        joint_bodies: (r, 2), −1 for ground; rows of equal pairs that stand together are quicker.
+        joint_bodies: (r, 2), −1 for ground; consecutive rows of equal pairs are faster.
         joint_jacobian: rows of Gᵀ by body, (r, 2, 6); zero for ground. Every row must move a body.
         joint_columns: the same with L⁻¹ of the body's mass applied.
         joint_bias: b_G, (r,) in m/s or rad/s.
         joint_free_velocity: GᵀM⁻¹k + b_G, (r,) in m/s or rad/s.
-        joint_bounds: lower ≤ 0 ≤ upper of each joint row's impulse, (r, 2) in N·s or N·m·s, ±inf where there
-            is no bound.
+        joint_bounds: lower ≤ 0 ≤ upper of each joint row's impulse, (r, 2) in N·s or N·m·s, ±inf for no
+            bound.
     """
     sizes = np.full(len(bodies), 3, dtype=np.int64)
     layout = Layout.of_joints(sizes, joint_bodies, joint_bounds)
@@ -238,7 +238,7 @@ def _contacts(
 def _operator(
     mass: Any, symmetric: bool, jacobian: Any, components: Integers, bounds: Floats
 ) -> tuple[Layout, DelassusOperator, masses.Mass]:
-    """By bodies where M has blocks and no column of [D G] touches three of them; else by products."""
+    """By bodies if M has blocks and no column of [D G] touches three of them; else by products."""
     for factors in masses.body_masses(mass) if symmetric else ():
         found = by_body.rows_by_body(factors, jacobian, components, bounds)
         if found is not None:

@@ -1,4 +1,4 @@
-"""`ContactProblem`: one time step's question about contacts and joints, checked and immutable."""
+"""`ContactProblem`: the contact problem of one time step, with joints; checked and immutable."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ContactProblem:
         K_i ∋ γ_i ⟂ u_i + s_i e_n ∈ K_i*          for every contact i,
         −w_j ∈ N_[lower,upper](λ_j)               for every joint row j, which is w_j = 0 without bounds,
 
-    where the law says what K and s are. Components of a contact are (n), (n, t) or (n, t1, t2);
+    where the law defines K and s. Components of a contact are (n), (n, t) or (n, t1, t2);
     the normal points from body A to body B and γ is the impulse on B. SI units: M in kg (kg·m²),
     k, γ and λ in N·s (N·m·s), v, u and b in m/s (rad/s); b_n is the gap divided by the step. On
     acceleration level read accelerations for velocities and forces for impulses.
@@ -54,11 +54,11 @@ class ContactProblem:
         joint_bias: b_G = g/h + ∂g/∂t for each joint row; zero if not given.
         joint_bounds: lower ≤ 0 ≤ upper of each joint row's impulse, (rows, 2) in N·s or N·m·s; ±inf, where
             not given, is a joint that holds, [0, inf] a limit, [−hT, hT] dry friction or a limited motor.
-        delassus: W = [D G]ᵀ M⁻¹ [D G] (dense or sparse), where masses are not known.
+        delassus: W = [D G]ᵀ M⁻¹ [D G] (dense or sparse), if masses are not known.
         free_velocity: q = [D G]ᵀ M⁻¹ k + b, to go with `delassus`.
         joint_rows: with `delassus`, how many of its last rows are joint rows.
         law: "coulomb" (default), "relaxed", "pyramid(8)", or a `Law`.
-        allow_asymmetry: take M or W as it is though it is far from symmetric, as files of others may be.
+        allow_asymmetry: accept an M or W that is far from symmetric, as in files of other programs.
     """
 
     _data: ProblemData
@@ -109,7 +109,7 @@ class ContactProblem:
                 )
             if free_velocity is not None or joint_rows:
                 raise ProblemError(
-                    "free_velocity and joint_rows go with delassus: use momentum, bias, joint_jacobian here"
+                    "free_velocity and joint_rows need delassus: use momentum, bias, joint_jacobian here"
                 )
             if not sp.issparse(jacobian):
                 masses["jacobian"] = jacobian = check.array("jacobian", jacobian)
@@ -119,7 +119,7 @@ class ContactProblem:
                 for name in ("bodies", "joint_bodies"):
                     if masses.pop(name) is not None:
                         raise ProblemError(
-                            f"{name} goes with a jacobian of blocks (contacts, 2, d, 6): leave it out here"
+                            f"{name} needs a jacobian of blocks (contacts, 2, d, 6): omit it here"
                         )
                 data = construction.of_matrices(**masses, **common, allow_asymmetry=allow_asymmetry)
         self._take(data)
@@ -155,7 +155,7 @@ class ContactProblem:
             joint_bounds: lower ≤ 0 ≤ upper of each joint row's impulse, (r, 2) in N·s or N·m·s; rows hold
                 if not given.
             law: "coulomb" (default), "relaxed", "pyramid(8)", or a `Law`.
-            allow_asymmetry: take M as it is though it is far from symmetric, as files of others may be.
+            allow_asymmetry: accept an M that is far from symmetric, as in files of other programs.
         """
         return cls._given(
             construction.of_matrices(
@@ -222,7 +222,7 @@ class ContactProblem:
         law: Law | str = COULOMB,
         allow_asymmetry: bool = False,
     ) -> ContactProblem:
-        """Return the problem of a Delassus matrix, where masses are not known.
+        """Return the problem of a Delassus matrix, for unknown masses.
 
         Args:
             delassus: W = [D G]ᵀ M⁻¹ [D G], dense or sparse, the rows of contacts first.
@@ -233,7 +233,7 @@ class ContactProblem:
             joint_bounds: lower ≤ 0 ≤ upper of each joint row's impulse, (joint_rows, 2) in N·s or N·m·s;
                 rows hold if not given.
             law: "coulomb" (default), "relaxed", "pyramid(8)", or a `Law`.
-            allow_asymmetry: take W as it is though it is far from symmetric, as files of others may be.
+            allow_asymmetry: accept a W that is far from symmetric, as in files of other programs.
         """
         return cls._given(
             construction.of_delassus(
@@ -244,7 +244,7 @@ class ContactProblem:
 
     @classmethod
     def of_data(cls, data: ProblemData) -> ContactProblem:
-        """Return the problem that the package has put together itself, see `problem.construction`."""
+        """Return a problem from data assembled by the package, see `problem.construction`."""
         problem = object.__new__(cls)
         problem._take(data)
         return problem
@@ -252,7 +252,7 @@ class ContactProblem:
     @classmethod
     def _given(cls, data: ProblemData) -> ContactProblem:
         problem = cls.of_data(data)
-        _ = problem.scales  # what every solve needs first
+        _ = problem.scales  # needed first by every solve
         return problem
 
     def _take(self, data: ProblemData) -> None:
@@ -264,7 +264,7 @@ class ContactProblem:
         raise AttributeError(f"ContactProblem is immutable: make a new one to change {name}")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"ContactProblem is immutable: {name} stays")
+        raise AttributeError(f"ContactProblem is immutable: {name} cannot be deleted")
 
     def __repr__(self) -> str:
         return (
@@ -272,7 +272,7 @@ class ContactProblem:
             f"{type(self.operator).__name__})"
         )
 
-    # ---- what it is made of: see `ProblemData` --------------------------------------------------
+    # ---- data: see `ProblemData` ----------------------------------------------------------------
 
     @property
     def law(self) -> Law:
@@ -361,10 +361,10 @@ class ContactProblem:
 
     @property
     def delassus(self) -> Any:
-        """W where it was given, else None."""
+        """W if it was given, else None."""
         return self._data.delassus
 
-    # ---- what it says ---------------------------------------------------------------------------
+    # ---- properties -----------------------------------------------------------------------------
 
     @property
     def contacts(self) -> int:
@@ -402,7 +402,7 @@ class ContactProblem:
 
     @cached_property
     def scales(self) -> Scales:
-        """The scale S of the certificate for each island of bodies that act on each other, in √J."""
+        """The scale S of the certificate for each island of connected bodies, in √J."""
         return Scales.of(self.cones, self.free_blocks, self.operator.islands)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""`ProblemData`: what a contact problem is made of, however it was given."""
+"""`ProblemData`: the data of a contact problem, independent of the form given."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from nonsmooth.problem.operator import DelassusOperator
 
 
 class ProblemData(NamedTuple):
-    """c contacts and r joint rows: checked, in arrays of their own, with the operator N that they give.
+    """c contacts and r joint rows: checked copies of the arrays, with their operator N.
 
-    `problem.construction` makes it; a `ContactProblem` is made of it and of nothing else.
+    Built by `problem.construction`; a `ContactProblem` holds nothing else.
     """
 
     law: Law
@@ -35,7 +35,7 @@ class ProblemData(NamedTuple):
     joint_free_velocity: Floats
     """GᵀM⁻¹k + b_G, (r,) in m/s or rad/s."""
     joint_bounds: Floats
-    """lower ≤ 0 ≤ upper of each joint row's impulse, (r, 2) in N·s or N·m·s; ±inf where there is no bound."""
+    """lower ≤ 0 ≤ upper of each joint row's impulse, (r, 2) in N·s or N·m·s; ±inf for no bound."""
     mass: Any = None
     """M as it was given: a matrix, or blocks by body; None where W was given."""
     factors: Mass | None = None
@@ -51,4 +51,4 @@ class ProblemData(NamedTuple):
     joint_bodies: Any = None
     """A and B of each joint row, (r, 2), −1 for ground; None without blocks."""
     delassus: Any = None
-    """W = [D G]ᵀ M⁻¹ [D G] where it was given, else None."""
+    """W = [D G]ᵀ M⁻¹ [D G] if it was given, else None."""

@@ -1,4 +1,4 @@
-"""The contact laws: which cone K holds the impulse, and whether the tilting term s is there.
+"""The contact laws: the cone K of the impulse, and the tilting term s.
 
 Each contact obeys  K ∋ γ ⟂ u + s e_n ∈ K*  with
 
@@ -35,19 +35,19 @@ class Law:
             if self.sides < 4 or self.sides % 2:
                 raise OptionError(
                     f"law pyramid({self.sides}): the number of sides must be even and at least 4, "
-                    "so that friction is the same forwards and backwards"
+                    "so that friction is the same in opposite directions"
                 )
         elif self.sides:
-            raise OptionError(f"law {self.name!r} has a round cone: leave sides at 0")
+            raise OptionError(f"law {self.name!r} has a round cone: omit sides, or give 0")
 
     @property
     def exact(self) -> bool:
-        """True where the tilting term s is part of the law, so that sliding bodies do not lift off."""
+        """True if the tilting term s is part of the law, so that sliding bodies do not lift off."""
         return self.name != "relaxed"
 
     @classmethod
     def parse(cls, law: Law | str) -> Law:
-        """Read `"coulomb"`, `"relaxed"`, `"pyramid(8)"` or `"pyramid"` (8 sides); a Law stays itself."""
+        """Read `"coulomb"`, `"relaxed"`, `"pyramid(8)"` or `"pyramid"` (8 sides); or return a Law."""
         if isinstance(law, Law):
             return law
         found = _TEXT.fullmatch(law) if isinstance(law, str) else None

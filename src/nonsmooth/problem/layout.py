@@ -1,8 +1,8 @@
 """Blocks of three: how contacts of 1, 2 or 3 components and joint rows become one array (blocks, 3).
 
-Kernels know only blocks of three components. A contact with fewer is padded with rows that act on
-nothing and stay zero; joint rows are gathered three to a block, but a row whose impulse is bounded is
-a block of its own, so that it is solved exactly by cutting at its bounds. `pad` and `unpad` translate
+Kernels work on blocks of three components only. A contact with fewer is padded with rows that act on no
+body and stay zero; joint rows are grouped three to a block, but a row with a bounded impulse is a
+separate block, so that it is solved exactly by clipping at its bounds. `pad` and `unpad` translate
 between the user's flat vector (contacts first, then joint rows) and the blocks.
 """
 
@@ -25,7 +25,7 @@ class Layout:
     components: Integers
     joint_groups: Integers
     bounded: NDArray[np.bool_] | None = None
-    """True for every joint block that is one row with a bound; None where there are none."""
+    """True for every joint block that is one row with a bound; None if there are none."""
     slot: Integers = field(init=False)
     """Place of every row of the flat vector in the flattened (blocks, 3) array."""
     contact_rows: int = field(init=False)
@@ -43,7 +43,7 @@ class Layout:
 
     @classmethod
     def of_joints(cls, components: Integers, keys: Integers, joint_bounds: Floats) -> Layout:
-        """Gather joint rows of equal `keys` (rows, n) that stand together, three to a block at most.
+        """Group consecutive joint rows of equal `keys` (rows, n), at most three to a block.
 
         Rows with a finite bound, of `joint_bounds` (rows, 2), stay alone.
         """
@@ -80,7 +80,7 @@ class Layout:
 
     @cached_property
     def padding(self) -> NDArray[np.bool_]:
-        """True in the (blocks, 3) array where no row of the flat vector stands."""
+        """True in the (blocks, 3) array for padding, where there is no row of the flat vector."""
         mask = np.ones(3 * self.blocks, dtype=bool)
         mask[self.slot] = False
         mask.setflags(write=False)
@@ -97,7 +97,7 @@ class Layout:
     def pad(self, flat: Floats) -> Floats:
         """Spread a flat vector over the blocks."""
         if len(flat) != self.rows:
-            raise ValueError(f"a vector of {len(flat)} numbers for a layout of {self.rows} rows")
+            raise ValueError(f"a vector has {len(flat)} numbers and the layout has {self.rows} rows")
         if self.rows == 3 * self.blocks:
             return flat.reshape(-1, 3).copy()
         out = np.zeros(3 * self.blocks)

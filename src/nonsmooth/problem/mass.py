@@ -1,6 +1,6 @@
 """Mass matrices: one block per body, or any symmetric positive definite matrix.
 
-Units: kg for translations, kg·m² for rotations; a generalised coordinate brings its own.
+Units: kg for translations, kg·m² for rotations; generalised coordinates have other units.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from nonsmooth.errors import ProblemError
 from nonsmooth.problem.kernels import mass as kernels
 
 _SYMMETRY = 1e-10
-"""Largest asymmetry accepted, relative to the diagonal entries: what rounding leaves behind."""
+"""Largest asymmetry accepted, relative to the diagonal entries: a bound on rounding."""
 
 _ROUNDINGS = 100.0
-"""Roundings in a product and two triangular solves with a 6×6 block, generously."""
+"""Bound on the rounding errors in a product and two triangular solves with a 6×6 block."""
 
 _NOT_DEFINITE = "mass is not positive definite: check inertias and generalised masses"
 
 
 class Mass(Protocol):
-    """What the rest of the package asks of a mass matrix M."""
+    """Interface of a mass matrix M."""
 
     size: int
     symmetric: bool
     rounding: float
-    """Bound of the relative error of the momentum balance of v = M⁻¹p; infinite where none is known."""
+    """Bound of the relative error of the momentum balance of v = M⁻¹p; infinite if unknown."""
 
     def multiply(self, velocity: Floats) -> Floats:
         """M v."""
@@ -45,8 +45,8 @@ class Mass(Protocol):
 class BodyMass:
     """Blocks of up to 6×6, one per body, stored as (bodies, 6, 6) and factored M = L Lᵀ.
 
-    `body` and `slot` say where each generalised coordinate lives. Smaller blocks are filled up with
-    an identity that no coordinate refers to.
+    `body` and `slot` give the place of each generalised coordinate. Smaller blocks are padded with an
+    identity that no coordinate refers to.
     """
 
     symmetric = True
@@ -64,7 +64,7 @@ class BodyMass:
         scaled = _scaled(blocks)
         asymmetry = np.abs(scaled - np.swapaxes(scaled, 1, 2)).max(axis=(1, 2), initial=0.0)
         _require(asymmetry <= _SYMMETRY, "mass of body {} is not symmetric: give (M + Mᵀ)/2")
-        self.blocks = blocks = 0.5 * (blocks + np.swapaxes(blocks, 1, 2))  # factors see one triangle alone
+        self.blocks = blocks = 0.5 * (blocks + np.swapaxes(blocks, 1, 2))  # factors use one triangle only
         smallest = np.linalg.eigvalsh(scaled).min(axis=1, initial=np.inf)
         _require(smallest > 1e-14, "mass of body {} is not positive definite: check its inertia")
         self.rounding = _ROUNDINGS * float(np.finfo(float).eps) / float(smallest.min(initial=1.0))
@@ -147,7 +147,7 @@ class BodyMass:
 
 
 class MatrixMass:
-    """Any positive definite matrix, dense or sparse, factored once: by Cholesky where it is symmetric."""
+    """Any positive definite matrix, dense or sparse, factored once: by Cholesky if it is symmetric."""
 
     def __init__(self, matrix: Any, symmetric: bool = True) -> None:
         self.matrix = matrix = 0.5 * (matrix + matrix.T) if symmetric else matrix
@@ -196,7 +196,7 @@ class MatrixMass:
         return np.asarray(self._solve(momentum))
 
     def energies(self, momenta: Floats) -> list[float]:
-        """pᵀM⁻¹p in J for every column p; with the diagonal of M alone where that would see half of M."""
+        """pᵀM⁻¹p in J for every column p; with the diagonal of M only if the rest would be incomplete."""
         solved = self.solve(momenta) if self.symmetric else momenta / self.matrix.diagonal()[:, None]
         energy: Floats = np.abs(np.einsum("ij,ij->j", momenta, solved))
         return [float(each) for each in energy]
@@ -226,13 +226,13 @@ def body_masses(matrix: Any) -> Iterator[BodyMass]:
 
 
 def check_mass_matrix(matrix: Any, allow_asymmetry: bool) -> bool:
-    """Raise unless a matrix has a positive diagonal and is symmetric, or need not be; tell if it is."""
+    """Raise unless a matrix has a positive diagonal and, if required, is symmetric; return if it is."""
     entries = sp.coo_array(matrix)
     symmetric = _check_symmetry(entries, allow_asymmetry)
     _require(
         entries.diagonal() > 0.0,
         "mass has a zero or negative diagonal entry at index {}: masses and inertias must be positive; "
-        "leave fixed bodies out of the mass matrix",
+        "omit fixed bodies from the mass matrix",
     )
     return symmetric
 
@@ -255,7 +255,7 @@ def _scaled(blocks: Floats) -> Floats:
 
 
 def _check_symmetry(entries: Any, allow_asymmetry: bool) -> bool:
-    """Tell whether |M_ij − M_ji| is small against √(M_ii M_jj), so that no unit of length enters."""
+    """Return whether |M_ij − M_ji| is small relative to √(M_ii M_jj), which is independent of units."""
     difference = sp.coo_array(abs(entries - entries.T))
     row, column = difference.coords
     root = np.sqrt(np.abs(entries.diagonal()))
@@ -265,7 +265,7 @@ def _check_symmetry(entries: Any, allow_asymmetry: bool) -> bool:
         worst = int(np.argmax(excess))
         raise ProblemError(
             f"mass is not symmetric at index ({int(row[worst])}, {int(column[worst])}): give (M + Mᵀ)/2, "
-            "or allow_asymmetry=True to take it as it is"
+            "or allow_asymmetry=True to accept it"
         )
     return symmetric
 

@@ -1,4 +1,4 @@
-"""The momentum balance M v = k + D γ + G λ of a problem with masses: v, and how well the balance closes."""
+"""The momentum balance M v = k + D γ + G λ of a problem with masses: v, and the residual of the balance."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def generalised_impulse(problem: ContactProblem, blocks: Floats) -> Floats:
 
 
 def balance_is_certain(problem: ContactProblem, tolerance: float) -> bool:
-    """Tell whether M v = k + Dγ + Gλ closes in any case: no masses, or well-conditioned ones."""
+    """Return whether M v = k + Dγ + Gλ always closes: no masses, or well-conditioned ones."""
     return problem.factors is None or problem.factors.rounding <= tolerance
 
 

@@ -1,4 +1,4 @@
-"""The Delassus operator N = [D G]ᵀ M⁻¹ [D G]: one interface, three ways to hold it.
+"""The Delassus operator N = [D G]ᵀ M⁻¹ [D G]: one interface, three representations.
 
 All vectors are (blocks, 3) arrays as `Layout` arranges them. N maps impulses (N·s) to contact
 velocities (m/s); its entries are in 1/kg for forces at a point.
@@ -24,26 +24,26 @@ from nonsmooth.problem.layout import Layout
 from nonsmooth.problem.mass import BodyMass, MatrixMass
 
 _FORMED_AT_ONCE = 600
-"""Rows up to which a product is formed when the problem is made: some megabytes."""
+"""Largest number of rows for which a product is formed with the problem: a few megabytes."""
 
 _COLUMNS_AT_ONCE = 192
-"""Columns of a product with M⁻¹ that are held as a dense matrix."""
+"""Columns of a product with M⁻¹ stored as a dense matrix."""
 
 _DENSE_EIGENVALUES = 60
-"""Rows up to which eigenvalues come from a dense matrix."""
+"""Largest number of rows for which eigenvalues are computed from a dense matrix."""
 
 
 class DelassusOperator(ABC):
-    """What every solver uses: apply N, form it, read its diagonal, estimate its largest eigenvalue."""
+    """Interface for solvers: apply N, form it, read its diagonal, estimate its largest eigenvalue."""
 
     layout: Layout
 
     applies_by_kernel: bool = True
-    """False where N x is not computed from `kernel_form`, but from what it was formed of."""
+    """False if N x is computed from the factors of N instead of from `kernel_form`."""
 
     @property
     def kernel_form(self) -> Factored | BlockSparse:
-        """What the compiled kernels work on: factored where bodies are known, else block-sparse."""
+        """Form for the compiled kernels: factored if bodies are known, else block-sparse."""
         return self.block_sparse
 
     @property
@@ -69,19 +69,19 @@ class DelassusOperator(ABC):
 
     @cached_property
     def islands(self) -> NDArray[np.int64]:
-        """Number of the island of every block: blocks that act on each other, over any number of others."""
+        """Island index of every block: islands are sets of blocks coupled directly or through others."""
         form, island = self.block_sparse, np.empty(self.layout.blocks, dtype=np.int64)
         kernels.sparse_islands(form.start, form.column, island)
         return island
 
     @property
     def work_rows(self) -> int:
-        """Number of bodies whose mass-weighted velocities A x kernels keep; one where they keep none."""
+        """Number of bodies whose mass-weighted velocities A x kernels keep; one if they keep none."""
         form = self.kernel_form
         return form.body_count if isinstance(form, Factored) else 1
 
     def work(self) -> Floats:
-        """Room for the mass-weighted velocities A x, (bodies, 6)."""
+        """Work array for the mass-weighted velocities A x, (bodies, 6)."""
         return np.zeros((self.work_rows, 6))
 
     def apply(self, x: Floats) -> Floats:
@@ -100,7 +100,7 @@ class DelassusOperator(ABC):
         return full[self.layout.slot][:, self.layout.slot]
 
     def largest_eigenvalue(self) -> float:
-        """Largest eigenvalue of N by Lanczos' method: a lower bound, within 0.1 % as a rule."""
+        """Largest eigenvalue of N by Lanczos' method: a lower bound, usually within 0.1 %."""
         rows = self.layout.rows
         if rows <= _DENSE_EIGENVALUES:
             return float(np.linalg.eigvalsh(self.matrix().toarray()).max(initial=0.0))
@@ -155,10 +155,10 @@ class FactoredOperator(DelassusOperator):
 
     @cached_property
     def islands(self) -> NDArray[np.int64]:
-        """Number of the island of every block: what the coordinates of moving bodies connect.
+        """Island index of every block: blocks connected by the coordinates of moving bodies.
 
-        A block and a coordinate are joined where the block's columns of A are not zero, so that
-        coordinates gathered in one body which do not act on each other stay apart.
+        A block and a coordinate are connected if the block's columns of A are nonzero, so that
+        uncoupled coordinates grouped in one body stay separate.
         """
         label = np.empty(self.layout.blocks, dtype=np.int64)
         kernels.factored_islands(self._form, np.arange(6 * self._form.body_count), label)
@@ -212,7 +212,7 @@ class ExplicitOperator(DelassusOperator):
 
 
 class ProductOperator(DelassusOperator):
-    """N = Pᵀ M⁻¹ P with P = [D G] and any mass: formed for the kernels; if large, applied without that."""
+    """N = Pᵀ M⁻¹ P with P = [D G] and any mass: formed for the kernels; if large, applied unformed."""
 
     def __init__(self, layout: Layout, mass: MatrixMass, jacobian: Any) -> None:
         self.layout = layout
@@ -229,7 +229,7 @@ class ProductOperator(DelassusOperator):
 
     @cached_property
     def block_sparse(self) -> BlockSparse:
-        """N formed as Pᵀ (M⁻¹ P), without what rounding leaves where N has nothing."""
+        """N formed as Pᵀ (M⁻¹ P), without rounding noise at structural zeros of N."""
         product = sp.csr_array(sp.hstack([sp.csc_array(part) for _, part in self._columns()]))
         if self._mass.symmetric:
             product = 0.5 * (product + product.T)
@@ -237,7 +237,7 @@ class ProductOperator(DelassusOperator):
 
     @cached_property
     def diagonal_blocks(self) -> Floats:
-        """The 3×3 blocks N_ii; a large N is not formed, because it may be full though M and P are sparse."""
+        """The 3×3 blocks N_ii; a large N is not formed, because it may be dense for sparse M and P."""
         if self.applies_by_kernel:
             return super().diagonal_blocks
         out = np.zeros((self.layout.blocks, 3, 3))
@@ -255,7 +255,7 @@ class ProductOperator(DelassusOperator):
 
     @cached_property
     def islands(self) -> NDArray[np.int64]:
-        """Number of the island of every block: what the coordinates that M couples connect."""
+        """Island index of every block: blocks connected by coordinates that M couples."""
         mass, rows, blocks = sp.coo_array(self._mass.matrix), sp.coo_array(self._jacobian), self.layout.blocks
         coordinate = [*mass.coords[0], *rows.coords[0]]
         other = [*mass.coords[1], *(self._mass.size + self.layout.slot[rows.coords[1]] // 3)]
@@ -265,7 +265,7 @@ class ProductOperator(DelassusOperator):
         return np.unique(label, return_inverse=True)[1].astype(np.int64)
 
     def _columns(self) -> Iterator[tuple[int, Floats]]:
-        """Columns of Pᵀ (M⁻¹ P), some at a time: the first one's number, and (rows, columns)."""
+        """Groups of columns of Pᵀ (M⁻¹ P): the index of the first one, and (rows, columns)."""
         matrix = sp.csc_array(self._jacobian)
         for first in range(0, max(matrix.shape[1], 1), _COLUMNS_AT_ONCE):
             dense = matrix[:, first : first + _COLUMNS_AT_ONCE].toarray()

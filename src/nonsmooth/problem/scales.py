@@ -1,7 +1,7 @@
-"""The scales that make residuals relative: one for each island of bodies that act on each other.
+"""The scales that make residuals relative: one for each island of connected bodies.
 
-An island is what contacts and joints connect, ground apart. What happens in one cannot be felt in
-another, so that a pebble is not judged by the boulder that lies beside it without touching it.
+An island is a set of bodies connected by contacts and joints, ground excluded. Islands do not affect each
+other, so that a pebble is not measured on the scale of a boulder that it does not touch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nonsmooth.problem.kernels import residuals as kernels
 from nonsmooth.problem.kernels.residuals import Cones
 
 _ROUNDING_SHARE = 1e-6
-"""Part of the free velocities below which a scale does not fall: their rounding enters every residual."""
+"""Smallest scale as a fraction of the free velocities, whose rounding enters every residual."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +30,9 @@ class Scales:
     """Island of every block."""
     per_island: Floats
     zero_impulse_residual: float
-    """Residual of zero impulses over all islands; zero exactly where they are the solution."""
+    """Residual of zero impulses over all islands; exactly zero if they are the solution."""
     total: float
-    """One scale for the whole problem, for what solvers measure over all islands."""
+    """One scale for the whole problem, for measures over all islands."""
 
     @classmethod
     def of(cls, cones: Cones, free_blocks: Floats, island: NDArray[np.int64]) -> Scales:

@@ -1,16 +1,16 @@
-"""The error by which Siconos judges an answer, recomputed from the problem: to compare with, not our verdict.
+"""The error measure of Siconos, recomputed from the problem; for comparison only.
 
 With F_i = γ_i − Π_K(γ_i − (u_i + μ_i|u_t,i| e_n)), the natural map with ρ = 1,
 
     problem given by W and q (fc3d, fc2d):   |F| / max(|q|, |γ|, |u|)
     problem given by masses (gfc3d):         |M v − Dγ − k| / max(|k|, |Mv|, |Dγ|)  +  |F| / max(|γ|, |u|)
 
-in Euclidean norms over all contacts; a denominator below the machine's epsilon is left out (Siconos 4.4.0).
-Because ρ is 1, impulses in N·s and velocities in m/s are added: the verdict changes with the units, and where
-W is small it takes non-solutions for solutions. The residual of the `Certificate` does not.
+in Euclidean norms over all contacts; a denominator below the machine epsilon is omitted (Siconos 4.4.0).
+Because ρ is 1, impulses in N·s and velocities in m/s are added: the verdict changes with the units, and if
+W is small it accepts non-solutions. The residual of the `Certificate` does neither.
 
 Siconos has no joint rows, no error for planar problems with masses and no contacts without friction: they
-enter here as the natural map has them, joint rows with F = Gᵀv + b_G, or cut at their bounds.
+enter here through the natural map, joint rows with F = Gᵀv + b_G, or clipped at their bounds.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def siconos_error(
     joint_impulses: ArrayLike = (),
     velocity: ArrayLike | None = None,
 ) -> float:
-    """Siconos' error of an answer to a problem, always under Coulomb's law; no unit, and not free of units.
+    """Siconos' error of an answer to a problem, under Coulomb's law; dimensionless, but dependent on units.
 
     Args:
-        problem: the question; its law is not looked at.
+        problem: the problem; its law is ignored.
         impulses: γ in N·s, flat, contact by contact (n, t1, t2).
         joint_impulses: λ in N·s or N·m·s, one per joint row.
-        velocity: v in m/s and rad/s, where masses are known; M⁻¹(k + Dγ + Gλ) if not given.
+        velocity: v in m/s and rad/s, if masses are known; M⁻¹(k + Dγ + Gλ) if not given.
 
     Returns:
         The error; NaN if an impulse or a velocity is not finite.
@@ -48,7 +48,7 @@ def siconos_error(
     if velocity is None:
         return siconos_error_of_blocks(problem, blocks)
     if not problem.has_masses:
-        raise ProblemError("velocity goes with masses, and this problem was given by W: leave it out")
+        raise ProblemError("velocity needs masses, and this problem was given by W: omit it")
     v = np.asarray(velocity, dtype=float)
     if v.shape != problem.momentum.shape:
         raise ProblemError(
@@ -90,6 +90,6 @@ def _norm(values: Floats) -> float:
 
 
 def _relative(error: float, *scales: float) -> float:
-    """An error divided by the largest of its scales, as it is where they are all nothing; NaN if any is."""
+    """An error divided by the largest of its scales; undivided if all are zero; NaN if any is NaN."""
     largest = float(np.max(scales))
     return error / largest if not largest <= _EPSILON else error

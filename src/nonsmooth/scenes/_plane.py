@@ -1,6 +1,6 @@
 """Bars and pins in the plane of x and z; points are complex numbers x + iz in m, velocities in m/s.
 
-Turns go from x towards z: counterclockwise for who looks along +y, right-handed about `AXIS`.
+Turns go from x towards z: counterclockwise when seen along +y, right-handed about `AXIS`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Balls with closed-form motion: one that rolls, one that bounces, a row that passes a blow along."""
+"""Balls with closed-form motion: a rolling ball, a bouncing ball, and a row of colliding balls."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def bouncing_ball(
     friction: float = 0.5,
     gravity: float = 9.81,
 ) -> System:
-    """Return a ball at rest above a floor; every bounce throws it e² times as high as the one before.
+    """Return a ball at rest above a floor; each bounce reaches e² times the height of the previous one.
 
     Bodies: "ball", "floor".
 
@@ -68,7 +68,7 @@ def bouncing_ball(
     return system
 
 
-@scene("a row of balls that passes a blow along without loss")
+@scene("a row of balls that transmits an impact without loss")
 def newtons_cradle(
     balls: int = 5,
     *,
@@ -80,7 +80,7 @@ def newtons_cradle(
 ) -> System:
     """Return a row of balls along x without gravity; the first one moves towards the others.
 
-    Without loss (e = 1) each impact passes the whole speed on, and the last ball leaves with it. This holds
+    Without loss (e = 1) each impact transmits the whole speed, and the last ball leaves with it. This holds
     at any time step, and with no gap as well: impacts of a step come one after the other.
 
     Args:
@@ -92,7 +92,7 @@ def newtons_cradle(
         gap: between neighbours, in m.
     """
     if balls < 2:
-        raise OptionError(f"balls is {balls}: a cradle needs 2 or more")
+        raise OptionError(f"balls is {balls}: give 2 or more")
     system = System(gravity=(0.0, 0.0, 0.0))
     system.add_material("steel", friction=0.0, restitution=restitution)
     place, velocity = np.zeros((balls, 3)), np.zeros((balls, 3))

@@ -8,7 +8,7 @@ from nonsmooth.scenes.filling import filling
 from nonsmooth.scenes.registry import scene
 
 _THICKNESS = 2.0
-"""Of the slab, in radii."""
+"""Thickness of the slab, in radii."""
 _CLEARANCE = 0.05
 """Between the slab and each wall, in radii: a sphere cannot get through, and the slab does not jam."""
 
@@ -46,7 +46,7 @@ def compaction(
     inner = float(system.position[system.names["right"], 0] - system.position[system.names["left"], 0])
     edge = inner - 2.0 * _CLEARANCE * radius
     if edge <= 0.0:
-        raise OptionError(f"width is {inner} m: no slab fits between the walls")
+        raise OptionError(f"width is {inner} m: give more, no slab fits between the walls")
     top = float(system.position[:spheres, 2].max()) + radius
     system.add_box(
         (edge, edge, _THICKNESS * radius),

@@ -49,7 +49,7 @@ def filling(
 
 
 def default_width(spheres: int, radius: float) -> float:
-    """Width in m of a container that so many spheres fill about as deep as it is wide."""
+    """Width in m of a container that the spheres fill about as deep as it is wide."""
     return float(2.0 * radius * max(spheres ** (1.0 / 3.0), 2.0))
 
 

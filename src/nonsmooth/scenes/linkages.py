@@ -23,7 +23,7 @@ from nonsmooth.scenes._plane import add_bar, add_pin, at_least, dyad, in_space
 from nonsmooth.scenes.registry import scene
 
 
-@scene("a slider that a driven crank moves to and fro")
+@scene("a slider moved by a driven crank")
 def slider_crank(
     *,
     crank: float = 0.1,
@@ -302,7 +302,7 @@ def _add_four_bar(
         system.add_driver(f"shaft{suffix}", Ramp(speed))
 
 
-@scene("a door on more hinges than it needs")
+@scene("a door on redundant hinges")
 def door(
     hinges: int = 3,
     *,

@@ -90,7 +90,7 @@ _CRANK, _ROD, _TRIANGLE, _LINK, _ARM = 0.007, 0.028, 0.035, 0.02, 0.04
 """Lengths OF, FE, BE, EG = EH and AG = AH in m."""
 
 
-@scene("seven bars that a motor whirls round (IFToMM A03)", scheme="rattle", step=0.0002, duration=0.1)
+@scene("seven bars driven by a motor (IFToMM A03)", scheme="rattle", step=0.0002, duration=0.1)
 def squeezer(
     *,
     crank: float = -0.0620,

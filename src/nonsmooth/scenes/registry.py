@@ -25,9 +25,9 @@ class NamedScene:
     build: Callable[..., System]
     """Returns the system; all its parameters have defaults."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments of `simulate` that suit it better than the defaults; times in s."""
+    """Arguments of `simulate` in place of the defaults; times in s."""
     small: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters that make it small, for tests and a first look; nothing where it is small already."""
+    """Parameters of a small version, for tests; empty if the scene is small."""
 
 
 @dataclass(frozen=True)

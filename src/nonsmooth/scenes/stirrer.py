@@ -75,7 +75,7 @@ def stirrer(
     """Return a crank that a motor turns at constant speed, and a paddle on the coupler of its four-bar.
 
     The paddle goes round in a loop through a bed of spheres, which starts as a lattice and settles in the
-    first tenths of a second. Spheres can get stuck between paddle and floor, and then it is the motor that
+    first tenths of a second. If spheres jam between paddle and floor, the motor
     yields. The first bodies are the spheres; then come the container as in `filling`, and "crank", "coupler"
     (with the paddle) and "rocker". Joints: "shaft" (driven), "crank pin", "rocker pin", "pivot". All sizes
     follow from the spheres.

@@ -1,4 +1,4 @@
-"""How it is solved: one file per method, one registry, one loop."""
+"""Solvers of contact problems: one file per method, one registry, one loop."""
 
 from __future__ import annotations
 

@@ -26,20 +26,20 @@ from nonsmooth.solvers.parts.stacks import band_of
 
 _FORMS = ("automatic", "bodies", "rows")
 _JOINT_SOFTNESS = 1e-3
-"""Part of σ that joint rows without bounds get: with no cone they hold the sooner, but rounding grows by its
+"""Fraction of σ on joint rows without bounds: having no cone they converge sooner, but rounding grows by its
 inverse."""
 _DENSE = 450
-"""Rows up to which a dense inverse is faster than a sparse factorisation."""
+"""Largest number of rows for which a dense inverse is faster than a sparse factorisation."""
 _FIRST_LOOK = 5
-"""Iterations before σ is judged for the first time; the pause doubles with every change of σ."""
+"""Iterations before the first check of σ; the interval doubles with every change of σ."""
 _OUT_OF_BALANCE, _LARGEST_CHANGE = 3.0, 100.0
-"""σ is changed where it is wrong by more than the first factor, and by the second at the most."""
+"""σ is changed if it is off by more than the first factor, by at most the second factor."""
 _LEAST_PENALTY, _LARGEST_PENALTY = 1e-3, 10.0
-"""Where balancing keeps σ: below, walls of bricks lose their way; above, steps are too small."""
+"""Range of σ: below, walls of bricks do not converge; above, steps are too small."""
 _GROWTH = 2.0
-"""The acceleration starts afresh when a change is this much larger than the smallest since it began."""
+"""The acceleration restarts when a change exceeds the smallest since its start by this factor."""
 _GRAM_SHIFT = 1e-12
-"""Part of the trace that is added to the acceleration's normal equations: their columns may be parallel."""
+"""Fraction of the trace added to the acceleration's normal equations, whose columns may be parallel."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class ADMM(Solver):
         p ← p + ω (γ − y)                          with Anderson acceleration (type II)
 
     where R is the diagonal of 1/ρ_i with the certificate's weights ρ_i, so that the penalty σ has no unit.
-    The exact law is taken whole: y and u obey it with the tilting term of the iteration at hand, not of the
-    last one. σ follows the balance of γ − y and of the change of σRy, each relative to its own size
-    (Wohlberg 2017). N need not be symmetric.
+    The exact law is not linearised: y and u obey it with the tilting term of this iteration, not of the
+    last one. σ balances γ − y and the change of σRy, each relative to its size (Wohlberg 2017). N need not
+    be symmetric.
 
     With masses by body the linear system is solved over the bodies, (σ + A R⁻¹Aᵀ) w = A R⁻¹r, by a banded
-    Cholesky factor: the more contacts there are to a body, the more is saved. A moving body that touches all
+    Cholesky factor, which saves more with more contacts per body. A moving body that touches all
     others makes the band as wide as the matrix.
     """
 
@@ -66,17 +66,17 @@ class ADMM(Solver):
     summary: ClassVar[str] = "ADMM with a factorised operator, for towers, stacks and walls at rest"
 
     penalty: float = 0.1
-    """σ to begin with (no unit): how much velocity counts against impulse."""
+    """Initial σ (dimensionless): the weight of velocity relative to impulse."""
     balance: bool = True
-    """Change σ with the balance of the residuals; each change costs a factorisation."""
+    """Adapt σ to the balance of the residuals; each change costs a factorisation."""
     depth: int = 8
-    """How many past iterations Anderson acceleration combines; 0 does without it."""
+    """Number of past iterations that Anderson acceleration combines; 0 disables it."""
     relaxation: float = 1.0
-    """Over-relaxation ω of each iteration, 0 < ω < 2; without acceleration 1.6 is good."""
+    """Over-relaxation ω of each iteration, 0 < ω < 2; use about 1.6 without acceleration."""
     form: str = "automatic"
-    """"bodies": factorise over the bodies, "rows": over contacts and joints; by default bodies if known."""
+    """"bodies": factorise over the bodies, "rows": over contacts and joints; by default "bodies" if known."""
     max_blocks: int = 5000
-    """Most contacts and joint blocks that are accepted."""
+    """Largest number of contacts and joint blocks accepted."""
 
     def __post_init__(self) -> None:
         positive("ADMM", "penalty", self.penalty)
@@ -88,7 +88,7 @@ class ADMM(Solver):
         whole("ADMM", "max_blocks", self.max_blocks, 1)
 
     def check(self, problem: ContactProblem) -> None:
-        """Raise where the problem is too large, or its masses are not known by body."""
+        """Raise if the problem is too large, or if its masses are not known by body."""
         super().check(problem)
         self.check_size(problem, self.max_blocks)
         if self.form == "bodies" and not _has_bodies(problem):
@@ -107,7 +107,7 @@ def _has_bodies(problem: ContactProblem) -> bool:
 
 
 class _ADMMIteration(Iteration):
-    """Everything here is weighted: impulses γ/√ρ_i and velocities √ρ_i u, both in √J."""
+    """ADMM in weighted variables: impulses γ/√ρ_i and velocities √ρ_i u, both in √J."""
 
     def __init__(self, solver: ADMM, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
@@ -118,12 +118,12 @@ class _ADMMIteration(Iteration):
         self.cones = cones._replace(lower=cones.lower / self.root, upper=cones.upper / self.root)
         self.softness = np.where(cones.free == JOINT, _JOINT_SOFTNESS, 1.0)
         self.least = _LEAST_PENALTY
-        if np.any(cones.free == JOINT):  # what rounding leaves in joint impulses must not hide the answer
+        if np.any(cones.free == JOINT):  # rounding in joint impulses must not mask the solution
             rounding = np.finfo(float).eps / (_JOINT_SOFTNESS * goal.tolerance)
             self.least = max(self.least, min(rounding, solver.penalty))
         self.x = start / self.root
         self.p = self.x.copy()
-        self.system: _System | None = None  # a start that is good enough needs no factorisation
+        self.system: _System | None = None  # a start within the tolerance needs no factorisation
         self.history = _Anderson(solver.depth, self.x.size)
         self.done = self.factorisations = 0
         self.pause = self.next_look = _FIRST_LOOK
@@ -161,7 +161,7 @@ class _ADMMIteration(Iteration):
         self.y, self.u, self.right, self.change, self.before = (np.zeros_like(self.x) for _ in range(5))
         self.sums = np.zeros(5)
         self._factorise(self.solver.penalty)
-        if self.x.any():  # a warm start brings its velocities
+        if self.x.any():  # a warm start includes its velocities
             u = self.root * self.problem.operator.apply(self.root * self.x) + self.q
             projected = self.cones.free != JOINT
             self.p[projected] -= u[projected] / self.sigma
@@ -174,7 +174,7 @@ class _ADMMIteration(Iteration):
             self.outcome = Status.FAILED
 
     def _rebalanced(self) -> bool:
-        """Change σ where |γ − y|/|γ| and |Δσy|/|u| are far apart, and tell whether it was changed."""
+        """Change σ if |γ − y|/|γ| and |Δσy|/|u| are far apart; return whether it was changed."""
         if not self.solver.balance or self.done < self.next_look:
             return False
         self.next_look = self.done + self.pause
@@ -202,7 +202,7 @@ class _Anderson:
         self.clear()
 
     def clear(self) -> None:
-        """Forget the past."""
+        """Discard the past points."""
         self.kept, self.row, self.smallest = 0, 0, math.inf
         self.last: tuple[Floats, Floats] | None = None
 
@@ -219,7 +219,7 @@ class _Anderson:
         return np.asarray(value - mix @ self.values[: self.kept]).reshape(p.shape)
 
     def _keep(self, change: Floats, value: Floats) -> None:
-        """Put the differences to the last point into the ring; start afresh after a bad one."""
+        """Store the differences to the last point in the ring buffer; restart after a bad one."""
         size = float(change @ change)
         if size > _GROWTH**2 * self.smallest:
             self.clear()
@@ -240,11 +240,11 @@ class _System(ABC):
 
     @abstractmethod
     def __init__(self, problem: ContactProblem, root: Floats, softness: Floats) -> None:
-        """Put together what does not depend on σ."""
+        """Assemble the parts that do not depend on σ."""
 
     @abstractmethod
     def factorise(self, sigma: float) -> bool:
-        """Factorise for a penalty σ; False where that breaks down."""
+        """Factorise for a penalty σ; False if the factorisation breaks down."""
 
     @abstractmethod
     def velocities(self, right: Floats, q: Floats, u: Floats) -> None:
@@ -279,7 +279,7 @@ class _BodySystem(_System):
 
 
 class _RowSystem(_System):
-    """Over contacts and joints, which takes any N: LU factors, or the inverse where it is small."""
+    """Over contacts and joints, for any N: LU factors, or a dense inverse for small N."""
 
     def __init__(self, problem: ContactProblem, root: Floats, softness: Floats) -> None:
         form, self.size = problem.operator.block_sparse, 3 * problem.layout.blocks

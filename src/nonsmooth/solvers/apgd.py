@@ -25,7 +25,7 @@ class APGD(Solver):
     Adaptive step that shrinks (lines 11–15) and grows (31), gradient restart (27–30), fall-back to the
     best iterate (20–23). Under the exact law the anti-relaxation term a_i = μ_i|u_t,i| (Eq. 28) is
     updated in every iteration (33–38). The residual is the certificate's, not the paper's Eq. 39: both
-    are natural maps, but this one has a step per contact and does not change with the units. Joints are
+    are natural maps, but the former has a step per contact and does not depend on the units. Joints are
     solved exactly for the contacts' impulses in every iteration, so that γ is that of the contacts alone.
     """
 
@@ -42,13 +42,13 @@ class APGD(Solver):
         choice("APGD", "step", self.step, ("adaptive", "fixed"))
 
     def check(self, problem: ContactProblem) -> None:
-        """Raise where the option and the problem's law contradict each other."""
+        """Raise if the option and the problem's law contradict each other."""
         super().check(problem)
         if self.anti_relaxation is not None and self.anti_relaxation != problem.law.exact:
             wanted = "coulomb" if self.anti_relaxation else "relaxed"
             raise OptionError(
                 f"APGD(anti_relaxation={self.anti_relaxation}) solves the law {wanted}, and this problem has "
-                f"{problem.law}: use problem.with_law({wanted!r}), or leave anti_relaxation out"
+                f"{problem.law}: use problem.with_law({wanted!r}), or omit anti_relaxation"
             )
 
     def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
@@ -76,7 +76,7 @@ class _APGDIteration(Iteration):
             self._start_from(start)
 
     def _start_from(self, start: Floats) -> None:
-        """A warm start counts as the best iterate so far and brings its own anti-relaxation term."""
+        """A warm start counts as the best iterate so far and sets its anti-relaxation term."""
         cones, u = self.problem.cones, self.iterate.n_gamma + self.problem.free_blocks
         self.iterate.scalar[2] = self.problem.scales.total_residual(cones, start, u)
         kernels.tilting_terms(cones, u, self.iterate.shift)
@@ -84,7 +84,7 @@ class _APGDIteration(Iteration):
     def _first_l(self, start: Floats) -> float:
         """Line 6: L = |N(γ_0 − γ̂_0)| / |γ_0 − γ̂_0| with γ̂_0 = 1; with a fixed step, 1.01 λ_max.
 
-        Where N has no grip on that difference, its largest diagonal entry is the first guess.
+        If N maps that difference to zero, the largest diagonal entry of N is the first guess.
         """
         operator = self.problem.operator
         if not self.adaptive:

@@ -4,8 +4,8 @@ The principle of least constraint with its multipliers λ, augmented by a penalt
 
     γ̇ = G prox(λ − r γ̇) + c,      λ = prox(λ − r γ̇)          (Eqs. 89 and 90, in contact coordinates)
 
-and the iteration goes back and forth between the two (Eqs. 107 and 108). λ = prox(λ* − r γ̇) is at the same
-time the regularised law of Sect. 7, whose offset λ* every update shifts to where the force was.
+and the iteration alternates between the two (Eqs. 107 and 108). λ = prox(λ* − r γ̇) is also the regularised
+law of Sect. 7, whose offset λ* every update sets to the last force.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from nonsmooth.solvers.parts.relaxation_factors import RelaxationSolver
 _NEWTON_STEPS = 50
 """Newton steps for (107) after which a smaller penalty is tried."""
 _SHORTEST = 1e-3
-"""Step length of Newton's method below which it is given up."""
+"""Step length below which Newton's method stops."""
 _WINDOW, _SHRINK, _GROW = 10, 0.3, 2.0
-"""Updates after which the progress is looked at, and what the penalty is multiplied with."""
+"""Updates between checks of the progress, and the factor applied to the penalty."""
 _LEAST_PENALTY = 1e-9
-"""Part of the wanted penalty below which none is tried."""
+"""Smallest penalty tried, as a fraction of the wanted one."""
 _DIVERGED_CHANGE = 1e100
-"""Change in √J at which an iteration has run away and is not carried to the end of all numbers."""
+"""Change in √J at which an iteration has diverged; it is stopped before it overflows."""
 _EPSILON = float(np.finfo(float).eps)
 
 
@@ -45,11 +45,11 @@ class AugmentedLagrangian(RelaxationSolver):
     Under Coulomb's law the disk's radius is μ times the last update's normal force (quasi-optimisation,
     §6.5); under the relaxed law the set is the friction cone, and a contact has one r.
 
-    With `subproblem="inner"` (107) is solved for γ̇ by Newton's method with λ held, which is to minimise the
-    augmented Lagrangian (85); then λ is updated once. The larger r, the fewer updates, but where friction
-    and normal forces drive each other in circles only a smaller r damps them: it is then made smaller. With
-    `subproblem="once"` γ̇ and λ are updated together, as the two equations are printed: the iterates are
-    those of `JORProx` with the same r, and r must be as small as there.
+    With `subproblem="inner"` (107) is solved for γ̇ by Newton's method with λ held, which minimises the
+    augmented Lagrangian (85); then λ is updated once. A larger r needs fewer updates, but if friction and
+    normal forces cycle, only a smaller r damps them: r is then reduced. With `subproblem="once"` γ̇ and λ are
+    updated together, as the two equations are printed: the iterates are those of `JORProx` with the same r,
+    and r must be equally small.
     """
 
     name: ClassVar[str] = "augmented-lagrangian"
@@ -59,11 +59,11 @@ class AugmentedLagrangian(RelaxationSolver):
     omega: float = 1000.0
     """Factor ω on the strategy's r: a penalty with "inner"; take 1 or less with "once"."""
     subproblem: str = "inner"
-    """How (107) is solved: "inner", by Newton's method to an inner tolerance; "once", by a single pass."""
+    """Method for (107): "inner", Newton's method to an inner tolerance; "once", a single pass."""
     tightening: float = 0.01
-    """Error of (107) with "inner", as a part of the change of λ."""
+    """Error of (107) with "inner", as a fraction of the change of λ."""
     max_blocks: int = 500
-    """Most contacts and joint blocks that are accepted with "inner": the matrix is dense."""
+    """Largest number of contacts and joint blocks accepted with "inner": the matrix is dense."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -134,7 +134,7 @@ class RegularisedLaws:
         return slopes
 
     def potential(self, velocity: Floats, offset: Floats) -> float:
-        """What the laws add to the augmented Lagrangian (85) but for −λ*²/2r, in J; its slope by γ̇ is −λ.
+        """Contribution of the laws to the augmented Lagrangian (85) less −λ*²/2r, in J; its γ̇-gradient is −λ.
 
         (|ξ|² − |ξ − prox ξ|²)/2r with ξ = λ* − r γ̇, which is (prox ξ)²/2r for the half line.
         """
@@ -226,7 +226,7 @@ class _InnerIteration(_LagrangianIteration):
         self.laws.r = part * self.wanted
 
     def _settled(self) -> Floats | None:
-        """Solve (107) for γ̇ by Newton's method on γ̇ = G z + c, z = prox(λ − r γ̇); None if it gets stuck."""
+        """Solve (107) for γ̇ by Newton's method on γ̇ = G z + c, z = prox(λ − r γ̇); None if it stalls."""
         held, z = self.force, self.force
         rounding = 16.0 * _EPSILON * (1.0 + float((self.laws.r.ravel() * self.row_sums).max()))
         for _ in range(_NEWTON_STEPS):
@@ -247,7 +247,7 @@ class _InnerIteration(_LagrangianIteration):
         return None
 
     def _direction(self, velocity: Floats, held: Floats, error: Floats) -> Floats | None:
-        """d of (I + P r G) d = −(z − prox), with the slopes P of prox; None where that is singular."""
+        """d of (I + P r G) d = −(z − prox), with the slopes P of prox; None if it is singular."""
         slopes = self.laws.slopes(velocity, held) * self.laws.r[:, None, :]
         product = np.einsum("bij,bjk->bik", slopes, self.matrix.reshape(len(slopes), 3, -1))
         system = np.eye(len(self.slot)) + product.reshape(self.matrix.shape)[np.ix_(self.slot, self.slot)]

@@ -1,10 +1,10 @@
-"""The default solver: picks a method by law, size and progress, and says what it picked and why.
+"""The default solver: picks a method by law, size and progress, and reports its choice.
 
-The rules come from benchmarks/choose_solver.py and from the league table. A cheap iteration wins wherever it
-gets there: Gauss-Seidel with momentum, and APGD for pyramids. Its progress is looked at again and again, and
-where it would need many more iterations than a factorising method is worth, that one takes over: proximal
-points by Newton's method, or Lemke for small pyramids. Towers, in which sweeps carry forces too slowly, get
-a few iterations of ADMM beforehand.
+The rules come from benchmarks/choose_solver.py and from the league table. A cheap iteration is fastest if it
+converges: Gauss-Seidel with momentum, and APGD for pyramids. Its progress is checked at intervals. If it
+would need many more iterations than a factorising method costs, the solver switches to that method: proximal
+points by Newton's method, or Lemke for small pyramids. On towers, in which sweeps carry forces too slowly, a
+few iterations of ADMM come first.
 """
 
 from __future__ import annotations
@@ -30,41 +30,43 @@ from nonsmooth.solvers.parts.stacks import is_tower
 from nonsmooth.solvers.proximal_point import Proximal
 
 _SECOND_WORK = 100_000
-"""Visits of blocks that the second method may use where its own iteration limit is smaller."""
+"""Visits of blocks that the second method may use even if its iteration limit is smaller."""
 _ALONE = 20
-"""Iterations of the second method on joints alone: the first has solved them as far as rounding allows."""
+"""Iterations of the second method on joints alone: the first has solved them to rounding."""
 _AFFORDABLE_BLOCKS, _GROWTH = 500, 2.5
-"""Up to so many blocks a proximal solve costs as much as `patience` sweeps; beyond, more with this power."""
+"""Largest number of blocks for which a proximal solve costs `patience` sweeps, and the power of its growth
+above."""
 _TRIAL = 0.25
-"""Part of what the second method costs that the first one gets in any case: warm starts begin slowly."""
+"""Fraction of the cost of the second method always granted to the first: warm starts converge slowly at
+first."""
 _AHEAD = 25
-"""Iterations of ADMM on a tower; more of them do not pay where these did not get there."""
+"""Iterations of ADMM on a tower; more do not pay if these did not converge."""
 _DIVERGED_CHANGE = 1e4
-"""A change of impulses in one iteration, in multiples of the problem's scale, at which a method runs away."""
-_FOOLED = 10
-"""How often the first method may believe that it has converged before it counts as crawling."""
+"""Change of impulses in one iteration, in multiples of the problem's scale, above which a method diverges."""
+_FALSE_CONVERGENCES = 10
+"""Number of times that the first method may report convergence wrongly before it counts as slow."""
 
 
 @dataclass(frozen=True)
 class Auto(Solver):
-    """A cheap method first (Gauss-Seidel, for pyramids APGD); where it crawls, one that factors or pivots."""
+    """A cheap method first (Gauss-Seidel, for pyramids APGD); if it is slow, one that factors or pivots."""
 
     name: ClassVar[str] = "auto"
-    summary: ClassVar[str] = "picks a method by law, size and progress, and says which (the default)"
+    summary: ClassVar[str] = "picks a method by law, size and progress, and reports it (default)"
     laws: ClassVar[tuple[str, ...]] = ("coulomb", "relaxed", "pyramid")
     default_iterations: ClassVar[int] = 50_000
 
     window: int = 100
-    """Iterations between looks at the progress of the first method."""
+    """Iterations between progress checks of the first method."""
     patience: int = 1000
-    """Iterations still to come, as far as progress tells, at which the first method counts as crawling;
-    beyond 500 blocks more, with a power of 2.5, because factorisations grow faster than sweeps."""
+    """Estimated number of remaining iterations above which the first method counts as slow; above 500 blocks
+    it grows with the power 2.5, because factorisations grow faster than sweeps."""
     max_proximal_blocks: int = 5000
-    """Most contacts and joint blocks for which factorisations are affordable."""
+    """Largest number of contacts and joint blocks for which factorisations are affordable."""
     max_lemke_unknowns: int = 1000
-    """Most unknowns of a pyramid's linear complementarity problem that go to Lemke."""
+    """Largest number of unknowns of a pyramid's linear complementarity problem that is solved by Lemke."""
     threads: int = 1
-    """Threads for Gauss-Seidel's sweeps; the answer has the same bits for any number of them."""
+    """Threads for Gauss-Seidel's sweeps; results are bitwise identical for any number."""
 
     def __post_init__(self) -> None:
         whole("Auto", "window", self.window, 1)
@@ -82,7 +84,7 @@ class Auto(Solver):
         return _AutoIteration(self, problem, start, goal)
 
     def second(self, problem: ContactProblem) -> Solver | str:
-        """What takes over where the first method crawls, or the sentence why nothing can."""
+        """The method used if the first one is slow, or the reason why there is none."""
         blocks = problem.layout.blocks
         if problem.law.name == "pyramid":
             unknowns = lemke_unknowns(problem)
@@ -103,10 +105,10 @@ def _first(law: str, threads: int) -> Solver:
 
 
 class _AutoIteration(Iteration):
-    """One method after the other, each from where the last has come.
+    """One method after the other, each from the point that the last one reached.
 
-    On a tower ADMM goes ahead for a few iterations. Then the first method works until it crawls, then the
-    second one until it has used its iterations; if that was for nothing, the first one goes on to the end.
+    On a tower, a few iterations of ADMM come first. The first method runs until it is slow, the second one
+    until it has used its iterations; if that does not converge, the first one continues to the end.
     """
 
     def __init__(self, solver: Auto, problem: ContactProblem, start: Floats, goal: Goal) -> None:
@@ -126,7 +128,7 @@ class _AutoIteration(Iteration):
         return self.run.impulses
 
     def residual(self) -> float:
-        """True relative residual; the first one that is asked for is what progress is measured from."""
+        """True relative residual; progress is measured from the first one computed."""
         residual = self.run.residual()
         if not self.looks:
             self.looks.append((0, residual))
@@ -140,7 +142,7 @@ class _AutoIteration(Iteration):
             count = min(count, _AHEAD)
         done = self.run.advance(count, stop)
         self.done += done
-        self.fooled += self.run.own_residual <= stop
+        self.false_convergences += self.run.own_residual <= stop
         judge = {"ahead": self._judge_ahead, "first": self._judge_first, "second": self._judge_second}
         if self.stage in judge:
             judge[self.stage]()
@@ -150,53 +152,53 @@ class _AutoIteration(Iteration):
         return done
 
     def _say(self) -> None:
-        """Say what was picked, and why."""
+        """Write the choice and its reason into the note."""
         inner = f" ({self.run.note})" if self.run.note else ""
         self.note = f"picked {self.picked.name}: {self.why}{inner}"
 
     def refresh(self) -> None:
-        """Recompute what the present method carries along."""
+        """Recompute the carried state of the present method."""
         self.run.refresh()
 
     def _take(self, stage: str, method: Solver, why: str, start: Floats) -> None:
-        """Let a method work from impulses."""
+        """Start a method from impulses."""
         self.stage, self.picked, self.why = stage, method, why
         self.run = method.begin(self.problem, start, self.goal)
         self.began = self.judged = self.done
         self.looks: list[tuple[int, float]] = []
-        self.fooled = 0
+        self.false_convergences = 0
         self._say()
 
     def _judge_ahead(self) -> None:
-        """Let the first method work when ADMM has used its iterations."""
+        """Switch to the first method when ADMM has used its iterations."""
         used = self.done - self.began >= _AHEAD or self.run.outcome is not None
         if used and not self.residual() <= self.goal.tolerance:
             better = self.residual() < self.residual_of(self.start)
             start = self.run.impulses if better else self.start
-            self._take("first", self.first, "admm went ahead on a tower", start)
+            self._take("first", self.first, "after admm on a tower", start)
             self.residual()
 
     def _judge_first(self) -> None:
-        """Let the second method take over if the first crawls, gives up, or believes what is not true."""
-        fooled = self.fooled > _FOOLED or self.run.outcome is not None
+        """Switch to the second method if the first is slow, stops, or reports convergence wrongly."""
+        failed = self.false_convergences > _FALSE_CONVERGENCES or self.run.outcome is not None
         if not self.run.own_residual <= _DIVERGED_CHANGE * self.problem.scales.total:
-            self._leave(f"{self.picked.name} ran away", np.zeros_like(self.impulses))
+            self._leave(f"{self.picked.name} diverged", np.zeros_like(self.impulses))
             return
-        if not fooled and self.done - self.judged < self.solver.window:
+        if not failed and self.done - self.judged < self.solver.window:
             return
         residual, self.judged = self.residual(), self.done
         if residual <= self.goal.tolerance:
             return
         self.looks.append((self.done - self.began, min(residual, self.looks[-1][1])))
         tried = self.done - self.began >= _TRIAL * self.patience
-        crawling = fooled or (tried and not self._still_to_come() <= self.patience)
-        if not crawling:
+        slow = failed or (tried and not self._still_to_come() <= self.patience)
+        if not slow:
             return
-        crawled = f"crawled at a residual of {residual:.1e} after {self.done} iterations"
-        self._leave(f"{self.picked.name} {crawled}", self.run.impulses.copy())
+        reached = f"(residual {residual:.1e} after {self.done} iterations)"
+        self._leave(f"{self.picked.name} converged slowly {reached}", self.run.impulses.copy())
 
     def _leave(self, why: str, start: Floats) -> None:
-        """Let the second method work from impulses, if there is one."""
+        """Start the second method from impulses, if there is one."""
         second = self.solver.second(self.problem)
         if isinstance(second, str):
             self.stage, self.why = "last", f"{why}, but {second}"
@@ -205,7 +207,7 @@ class _AutoIteration(Iteration):
         self._take("second", second, why, start)
 
     def _still_to_come(self) -> float:
-        """Iterations until the tolerance, if it goes on as in the second half of what was done."""
+        """Iterations to the tolerance, extrapolated from the second half of those done."""
         now, residual = self.looks[-1]
         then, before = max(look for look in self.looks if 2 * look[0] <= now)
         if not residual < before:
@@ -213,14 +215,14 @@ class _AutoIteration(Iteration):
         return (now - then) * math.log(residual / self.goal.tolerance) / math.log(before / residual)
 
     def _judge_second(self) -> None:
-        """Go back to the first method, where it was, if the second has used its iterations for nothing."""
+        """Return to the first method, at its last point, if the second has failed within its iterations."""
         budget = max(self.picked.default_iterations, _SECOND_WORK // self.problem.layout.blocks)
         if self.problem.contacts == 0:
             budget = _ALONE
         used = self.picked.in_one_call or self.done - self.began >= budget
         if not used or self.residual() <= self.goal.tolerance:
             return
-        why, start = f"it crawled, but {self.picked.name} did not get there either", self.run.impulses
+        why, start = f"it converged slowly, but {self.picked.name} did not converge either", self.run.impulses
         if self.residual() < self.left.residual():
             self._take("last", self.first, why, start.copy())
         else:

@@ -1,4 +1,4 @@
-"""What a solver of contact problems is, and the iteration that it begins."""
+"""Base classes of the solvers of contact problems and of their iterations."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from nonsmooth.solvers.parts.first_sweeps import FirstSweeps
 from nonsmooth.solvers.solution import Entry
 
 MEASURES = ("invariant", "both")
-"""What must be within the tolerance: the certificate's residual, or that and Siconos' error."""
+"""Errors that must be within the tolerance: the certificate's residual, or also Siconos' error."""
 _DIVERGED_RESIDUAL = 1e8
-"""Residual, in multiples of the first one, above which an iteration has diverged."""
+"""Residual, relative to the first one, above which an iteration has diverged."""
 
 
 @dataclass(frozen=True)
 class Goal(goals.Goal):
-    """What an iteration on a contact problem is asked for: the tolerance is relative."""
+    """Goal of an iteration on a contact problem; the tolerance is relative."""
 
     measure: str = "invariant"
 
@@ -39,7 +39,7 @@ class Goal(goals.Goal):
         choice("solve", "measure", self.measure, MEASURES)
 
     def judge(self, problem: ContactProblem, x: Floats, residual: float) -> float:
-        """What is compared with the tolerance, for impulses (blocks, 3) whose invariant residual is known."""
+        """Error compared with the tolerance, for impulses (blocks, 3) whose invariant residual is known."""
         if self.measure == "invariant" or not residual <= self.tolerance:
             return residual
         error = siconos_error_of_blocks(problem, x)
@@ -47,9 +47,9 @@ class Goal(goals.Goal):
 
 
 class Iteration(iterations.Iteration[ContactProblem]):
-    """One solver at work on one contact problem; its answer are impulses (blocks, 3).
+    """One solver at work on one contact problem; its result is impulses (blocks, 3).
 
-    `own_residual` and `step_length` are in √J and in the method's own unit.
+    `own_residual` is in √J, `step_length` in a unit of the method.
     """
 
     look_every: ClassVar[int] = 50
@@ -64,7 +64,7 @@ class Iteration(iterations.Iteration[ContactProblem]):
     @property
     @abstractmethod
     def impulses(self) -> Floats:
-        """The best answer so far, (blocks, 3)."""
+        """The best impulses so far, (blocks, 3)."""
 
     @property
     def answer(self) -> Floats:
@@ -77,7 +77,7 @@ class Iteration(iterations.Iteration[ContactProblem]):
         return self.problem.scales.total
 
     def residual(self) -> float:
-        """True relative residual of the answer so far."""
+        """True relative residual of the best impulses so far."""
         return self.residual_of(self.impulses)
 
     def residual_of(self, x: Floats) -> float:
@@ -85,13 +85,13 @@ class Iteration(iterations.Iteration[ContactProblem]):
         return self.goal.judge(self.problem, x, residual_of(self.problem, x))
 
     def verdict(self, residual: float, first: float) -> Status | None:
-        """DIVERGED where the residual has grown beyond all measure or is no number."""
+        """DIVERGED if the residual has grown too far or is not finite."""
         if not residual <= _DIVERGED_RESIDUAL * max(1.0, first):
             return Status.DIVERGED
         return super().verdict(residual, first)
 
     def entry(self, iteration: int, residual: float, time: float) -> Entry:
-        """Residual and step length, and the objective where every iteration is recorded."""
+        """Residual and step length, and the objective if every iteration is recorded."""
         objective = math.nan
         if self.goal.history:
             x = self.impulses
@@ -106,21 +106,23 @@ class Solver(solvers.Solver[ContactProblem, Goal, Iteration]):
     laws: ClassVar[tuple[str, ...]] = ("coulomb", "relaxed")
     takes_joints: ClassVar[bool] = True
     in_one_call: ClassVar[bool] = False
-    """True where the method cannot be stopped after each iteration: `advance` then runs to its end."""
+    """True if the method cannot be stopped after each iteration: `advance` then runs it to its end."""
 
     def first_sweeps(self, problem: ContactProblem, start: Floats, goal: Goal) -> FirstSweeps | None:
-        """Try a small problem in one call, before an iteration is set up; None where the method cannot."""
+        """Try a small problem in one call, before an iteration is set up; None if not supported."""
         return None
 
     def check(self, problem: ContactProblem) -> None:
-        """Raise `UnsupportedError` if the method cannot take this problem."""
+        """Raise `UnsupportedError` if the method does not support this problem."""
         if problem.law.name not in self.laws:
             raise UnsupportedError(
-                f"{self.name} takes {' and '.join(self.laws)} problems, and this one is {problem.law}: "
+                f"{self.name} supports {' and '.join(self.laws)} problems, and this one is {problem.law}: "
                 + self._cure(problem)
             )
         if problem.joint_rows and not self.takes_joints:
-            raise UnsupportedError(f"{self.name} cannot take joint rows: use gauss-seidel, newton or apgd")
+            raise UnsupportedError(
+                f"{self.name} does not support joint rows: use gauss-seidel, newton or apgd"
+            )
 
     def check_size(self, problem: ContactProblem, max_blocks: int) -> None:
         """Raise `UnsupportedError` if the matrix that the method factorises would be too large."""

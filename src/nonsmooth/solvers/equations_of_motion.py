@@ -23,13 +23,13 @@ from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.parts import path
 
 _IN_TERMS_OF_CONTACTS = {Status.STATIONARY: Status.STALLED, Status.UNDEFINED: Status.DIVERGED}
-"""Ends that only a complementarity problem has."""
+"""Statuses that only a complementarity problem has."""
 _RESCUES, _MOST_SWEEPS = 20, 5000
-"""Dead ends that sweeps may lead out of, and most sweeps of one rescue."""
+"""Largest number of restarts by sweeps, and of sweeps in one restart."""
 _SWEEPS_AT_ONCE = 50
-"""Sweeps between two looks at the clock."""
+"""Sweeps between two checks of the time."""
 _NO_TIME = 1e-3
-"""Seconds left that count as none: `time_left` never tells less."""
+"""Remaining time in s that counts as zero: `time_left` never returns less."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class EquationsOfMotion(Solver):
         0 ≤ σ ⟂ ½ (1 − |y|²) ≥ 0                              so that σ = |u_t|, Eq. 4
         lower ≤ λ ≤ upper ⟂ Gᵀv + b_G
 
-    Eq. 3 has γ_t/|γ_t|, which is not defined where friction vanishes, and σ is not determined where the
-    contact is open. With y, the part of the friction disk that is used, both are gone: all rows are
-    polynomials of degree two, and an open contact that moves sideways has one σ and one y. Rows and
-    unknowns are scaled so that they have no unit and are of size one.
+    Eq. 3 has γ_t/|γ_t|, which is not defined if friction vanishes, and σ is not determined if the contact is
+    open. The fraction y of the friction disk removes both difficulties: all rows are polynomials of degree
+    two, and an open contact that moves sideways has one σ and one y. Rows and unknowns are scaled to be
+    dimensionless and of size one.
     """
 
     name: ClassVar[str] = "eom"
@@ -53,12 +53,12 @@ class EquationsOfMotion(Solver):
     default_iterations: ClassVar[int] = 500
 
     backend: str = "semismooth-newton"
-    """"semismooth-newton", or "path" where GAMSPy, which carries it, is installed."""
+    """"semismooth-newton", or "path" if GAMSPy, which contains it, is installed."""
     sweeps: int = 0
-    """Gauss-Seidel sweeps at the start and, doubled each time, at every dead end of our Newton's method; with
-    30, heaps are solved many times faster. 0 is the complementarity solver alone, as in the report."""
+    """Gauss-Seidel sweeps at the start and, doubled each time, whenever our Newton's method stalls; with 30,
+    heaps are solved many times faster. 0 uses the complementarity solver alone, as in the report."""
     max_unknowns: int = 20_000
-    """Most unknowns that are accepted: one sparse factorisation takes seconds there."""
+    """Largest number of unknowns accepted; one sparse factorisation then takes seconds."""
 
     def __post_init__(self) -> None:
         choice("EquationsOfMotion", "backend", self.backend, ("semismooth-newton", "path"))
@@ -66,7 +66,7 @@ class EquationsOfMotion(Solver):
         whole("EquationsOfMotion", "max_unknowns", self.max_unknowns, 1)
 
     def check(self, problem: ContactProblem) -> None:
-        """Raise where masses are not known, where the system is too large, or where PATH is missing."""
+        """Raise if masses are not known, if the system is too large, or if PATH is missing."""
         super().check(problem)
         if not problem.has_masses:
             raise UnsupportedError(
@@ -91,7 +91,7 @@ class EquationsOfMotion(Solver):
 class MotionSystem:
     """The mixed complementarity problem of one contact problem, l ≤ z ≤ u ⟂ A z + c + Σ b z_i z_j.
 
-    z = (v, γ_n, y, σ, λ), each without unit: v in multiples of S/√M_kk, γ and λ of S√ρ, σ of S/√ρ, with the
+    z = (v, γ_n, y, σ, λ), each dimensionless: v in multiples of S/√M_kk, γ and λ of S√ρ, σ of S/√ρ, with the
     certificate's weights ρ and its scale S in √J. `mcp` is the problem for any complementarity solver.
     """
 
@@ -108,7 +108,7 @@ class MotionSystem:
         self._normal = np.flatnonzero(~is_joint & (component == 0))
         self._tangent = np.flatnonzero(~is_joint & (component > 0) & (cones.friction[contact] > 0.0))
         self._joint = np.flatnonzero(is_joint)
-        # contacts with friction, and for each row of friction which of these it belongs to
+        # contacts with friction, and the contact of each friction row
         self._rubbing, self._owner = np.unique(contact[self._tangent], return_inverse=True)
         self._friction = cones.friction[self._rubbing]
         counts = [mass.shape[0], *map(len, (self._normal, self._tangent, self._rubbing, self._joint))]
@@ -136,7 +136,7 @@ class MotionSystem:
         inertia = self._coordinate[to] * masses.data * self._coordinate[by]
         coordinate, row = jacobian.coords
         entry = self._coordinate[coordinate] * jacobian.data * self._weight[row]
-        unknown, owner = np.full((2, len(self._weight)), -1)  # −1: friction without μ, which is left out
+        unknown, owner = np.full((2, len(self._weight)), -1)  # −1: friction rows with μ = 0 are omitted
         unknown[self._normal], unknown[self._tangent], unknown[self._joint] = self._n, self._y, self._l
         owner[self._tangent] = self._owner
         z, contact = unknown[row], owner[row]
@@ -183,7 +183,7 @@ class MotionSystem:
         return self.linear + sp.csr_array((entries, places), shape=self.linear.shape)
 
     def start(self, impulses: Floats) -> Floats:
-        """z for impulses (blocks, 3): v by the momentum balance, y by the impulses or else against u_t."""
+        """z for impulses (blocks, 3): v by the momentum balance, y from the impulses or opposite to u_t."""
         problem, layout = self.problem, self.problem.layout
         flat = layout.unpad(impulses)
         rows = layout.contact_rows
@@ -230,7 +230,7 @@ class _MotionIteration(Iteration):
         self.system = MotionSystem(problem)
 
     def _swept(self, impulses: Floats, count: int) -> Floats:
-        """What so many Gauss-Seidel sweeps make of impulses (blocks, 3), or fewer where time is over."""
+        """Impulses (blocks, 3) after `count` Gauss-Seidel sweeps, or fewer if the time limit is reached."""
         run = GaussSeidel().begin(self.problem, impulses, self.goal)
         done = 0
         while done < count and not self._is_late():
@@ -248,7 +248,7 @@ class _NewtonIteration(_MotionIteration):
         super().__init__(problem, start, goal, sweeps)
         self.sweeps = sweeps
         self.rescues = 0
-        # with sweeps to lead out of dead ends, its own long ways out are not needed
+        # sweeps restart a stalled iteration, so its slow fallbacks are not needed
         self.method = SemismoothNewton(proximal=False, restarts=0) if sweeps else SemismoothNewton()
         self.best, self.best_residual = self.start, self.residual_of(self.start)
         self._begin(self.start)
@@ -283,7 +283,7 @@ class _NewtonIteration(_MotionIteration):
             self.best, self.best_residual = impulses, residual
 
     def _rescue(self, ended: Status) -> None:
-        """Sweep on from the best impulses and begin anew; stop where no sweeps are wanted, or too many."""
+        """Sweep from the best impulses and restart; stop if sweeps are off or were tried too often."""
         if not self.sweeps or self.rescues >= _RESCUES:
             self.outcome = _IN_TERMS_OF_CONTACTS.get(ended, ended)
             return

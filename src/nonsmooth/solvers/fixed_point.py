@@ -16,18 +16,18 @@ from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.solve import run_to_goal
 
 _DEPENDENT = 1e-8
-"""Changes of s that are a combination of the others to this part are left out."""
+"""Relative distance below which a change of s is a combination of the others and is omitted."""
 _SLOW = 0.5
-"""The residual should fall by this factor each time; where it does not, changes of s are combined."""
+"""Expected reduction of the residual per iteration; if it is not reached, changes of s are combined."""
 
 
 @dataclass(frozen=True)
 class FixedPoint(Solver):
     """TR-2014-11 §4.3, Eqs. 26 and 27: solve the relaxed problem with s held, set s = μ|u_t|, repeat.
 
-    The inner solver is warm-started and asked for `tightening` times the outer residual, never for
-    more than a tenth of the tolerance: no effort is spent on an s that will change anyway. Where this goes
-    slowly or in circles, the last few changes of s are combined (Anderson 1965).
+    The inner solver is warm-started; its tolerance is `tightening` times the outer residual, but at least a
+    tenth of the tolerance, because s still changes. If the iteration converges slowly or cycles, the last few
+    changes of s are combined (Anderson 1965).
     """
 
     name: ClassVar[str] = "fixed-point"
@@ -36,11 +36,11 @@ class FixedPoint(Solver):
     default_iterations: ClassVar[int] = 1000
 
     inner: Solver = field(default_factory=GaussSeidel)
-    """Any solver that takes the relaxed law."""
+    """Any solver of the relaxed law."""
     tightening: float = 0.1
-    """Inner tolerance as a part of the outer residual."""
+    """Inner tolerance as a fraction of the outer residual."""
     memory: int = 5
-    """Earlier changes of s that the next one is combined with where the residual falls slowly; with 0, s is
+    """Number of earlier changes of s to combine with the next one if the residual falls slowly; with 0, s is
     always μ|u_t|, which cycles on heaps."""
     damping: float = 1.0
     """When the residual grows, the change of s is shortened by this factor (and recovers slowly)."""
@@ -51,7 +51,7 @@ class FixedPoint(Solver):
         positive("FixedPoint", "damping", self.damping)
 
     def check(self, problem: ContactProblem) -> None:
-        """Raise if this solver or the inner one cannot take the problem."""
+        """Raise if this solver or the inner one does not support the problem."""
         super().check(problem)
         self.inner.check(problem.with_law("relaxed"))
 
@@ -99,7 +99,7 @@ class _FixedPointIteration(Iteration):
         return 1
 
     def _mixed(self, s: Floats, change: Floats) -> Floats:
-        """The next s: s + change, or where that is slow the last ones combined so that the least is left."""
+        """The next s: s + change, or if that is slow the combination of the last ones of least change."""
         self.tried = [*self.tried, (s, change)][-1 - self.solver.memory :]
         mixed = s + self.step_length * change
         if self.is_slow and len(self.tried) > 1:

@@ -26,9 +26,9 @@ from nonsmooth.solvers.parts.local_blocks import local_blocks
 _ACCELERATIONS = ("none", "nesterov", "nncg")
 _ORDERS = ("automatic", "natural", "symmetric", "coloured")
 _BY_COLOUR = ("none", "nesterov")
-"""Accelerations that sweeps by colour can have."""
+"""Accelerations supported by coloured sweeps."""
 _WORTH_COLOURING = 64
-"""Blocks from which on colours and lanes pay for their setup."""
+"""Number of blocks above which colouring pays for its setup."""
 _FORMS = ("automatic", "factored", "block-sparse")
 _JOINTS = ("together", "separate")
 
@@ -48,18 +48,19 @@ class GaussSeidel(Solver):
     """"none", "nesterov" (momentum with restart), "nncg" (nonlinear conjugate gradients)."""
     order: str = "automatic"
     """"natural" sweeps, "symmetric" ones (forward and backward, counted as one iteration), or "coloured":
-    blocks that share no body together, which vectors and threads need. By default coloured where it pays."""
+    blocks that share no body together, as vectors and threads need. By default coloured if faster."""
     threads: int = 1
-    """Threads that share a coloured sweep; the answer has the same bits for any number of them."""
+    """Threads that share a coloured sweep; results are bitwise identical for any number."""
     relaxation: float = 1.0
     """Over-relaxation ω of each local solve, 0 < ω < 2."""
     form: str = "automatic"
-    """"factored" (O(1) work per contact), "block-sparse" (on an explicit N); by default what is there."""
+    """"factored" (O(1) work per contact), "block-sparse" (on an explicit N); default: as available."""
     joints: str = "together"
     """"together": all joint rows are one block, solved exactly, unless its factor would be too large;
-    "separate": they are visited like contacts, three rows at a time, which long chains do not bear."""
+    "separate": they are visited like contacts, three rows at a time, which fails on long chains."""
     restart_growth: float = 1.2
-    """With momentum: restart when a sweep changes this much more than the smallest since the last restart."""
+    """With momentum: restart when the change of a sweep exceeds the smallest since the last restart by this
+    factor."""
 
     def __post_init__(self) -> None:
         choice("GaussSeidel", "acceleration", self.acceleration, _ACCELERATIONS)
@@ -82,17 +83,17 @@ class GaussSeidel(Solver):
     def parts(
         self, problem: ContactProblem, form: operator_kernels.Factored | operator_kernels.BlockSparse
     ) -> tuple[NDArray[np.int64], JointBlock | None, str]:
-        """Blocks that are visited one by one, those that are solved at once, and a note where none can be."""
+        """Blocks visited one by one, the joint block solved at once, and a note if there can be none."""
         every = np.arange(problem.layout.blocks)
         if self.joints == "separate" or problem.joint_rows == 0:
             return every, None, ""
         block = joint_block(problem, form)
         if block is None:
-            return every, None, "joints one by one: a factor for all of them would be too large"
+            return every, None, "joints one by one: a common factor would be too large"
         return every[: problem.contacts], block, ""
 
     def _colours(self, problem: ContactProblem) -> bool:
-        """Tell whether the sweeps go by colour."""
+        """Return whether sweeps are coloured."""
         factored = self.form != "block-sparse" and isinstance(
             problem.operator.kernel_form, operator_kernels.Factored
         )
@@ -107,7 +108,7 @@ class GaussSeidel(Solver):
 
 
 class _Plain(Iteration):
-    """Sweeps without acceleration; also the state that the accelerated runs share."""
+    """Sweeps without acceleration; also the state shared by accelerated runs."""
 
     def __init__(self, solver: GaussSeidel, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
@@ -156,7 +157,7 @@ class _Plain(Iteration):
 
 
 class _Accelerated(_Plain):
-    """A run whose answer is not the point where the next sweep starts."""
+    """A run whose result is not the starting point of the next sweep."""
 
     def __init__(self, solver: GaussSeidel, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(solver, problem, start, goal)
@@ -196,7 +197,7 @@ class _Nesterov(_Accelerated):
         return done, change
 
     def residual(self) -> float:
-        """True relative residual; the kernel has it from the end of its sweeps."""
+        """True relative residual; the kernel computes it at the end of its sweeps."""
         if self.known is None:
             return super().residual()
         return self.goal.judge(self.problem, self.reached.x, self.known)

@@ -27,11 +27,11 @@ class InteriorPoint(Solver):
     form="primal": min ½ vᵀMv − kᵀv          with Dᵀv + b ∈ K*, Gᵀv + b_G = 0   (Eq. 23)
 
     γ and λ are the multipliers of the primal form's constraints. Bounds of joint rows are half lines for λ in
-    the dual form. In the primal one such a row may move, Gᵀv + b_G = p − n with p, n ≥ 0, at the cost
-    −lower·p + upper·n; where a bound is infinite, p or n is left out.
+    the dual form. In the primal form such a row may move, Gᵀv + b_G = p − n with p, n ≥ 0, at the
+    cost −lower·p + upper·n; if a bound is infinite, p or n is omitted.
 
     Eq. 23 prints +fᵀv and K° for the constraint; with the report's own signs (Eqs. 9 and 22) these are
-    −kᵀv and K*. For exact friction put it inside: FixedPoint(inner=InteriorPoint()).
+    −kᵀv and K*. For exact friction use FixedPoint(inner=InteriorPoint()).
     """
 
     name: ClassVar[str] = "interior-point"
@@ -45,9 +45,9 @@ class InteriorPoint(Solver):
     form: str = "dual"
     """"dual" (impulses) or "primal" (velocities; needs the masses)."""
     backend: str = "clarabel"
-    """"clarabel", or "mosek" where it is installed and licensed."""
+    """"clarabel", or "mosek" if it is installed and licensed."""
     polish: int = 10
-    """Newton steps from the interior-point answer, which alone ends at about 1e-8; 0 leaves it as it is."""
+    """Newton steps after the interior-point method, which alone ends at about 1e-8; 0 omits them."""
 
     def __post_init__(self) -> None:
         choice("InteriorPoint", "form", self.form, ("dual", "primal"))
@@ -55,7 +55,7 @@ class InteriorPoint(Solver):
         whole("InteriorPoint", "polish", self.polish)
 
     def check(self, problem: ContactProblem) -> None:
-        """Raise where the form or the backend is not available."""
+        """Raise if the form or the backend is not available."""
         super().check(problem)
         if self.form == "primal" and not problem.has_masses:
             raise UnsupportedError(
@@ -71,7 +71,7 @@ class InteriorPoint(Solver):
         return super()._cure(problem)
 
     def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
-        """Start on a problem; an interior-point method has no use for the start."""
+        """Start on a problem; an interior-point method ignores the start."""
         return _InteriorPointIteration(self, problem, start, goal)
 
 
@@ -88,12 +88,12 @@ class _InteriorPointIteration(Iteration):
     def advance(self, count: int, stop: float) -> int:
         build = dual_program if self.solver.form == "dual" else primal_program
         program, read_impulses = build(self.problem)
-        # the packages' thresholds are absolute: numbers of size one make them relative
+        # the packages' thresholds are absolute: scaling to size one makes them relative
         scale = self.problem.scales.total
         program = replace(program, linear=program.linear / scale, right=program.right / scale)
         run = backends.clarabel if self.solver.backend == "clarabel" else backends.mosek
         limit = self.goal.max_iterations or self.solver.default_iterations
-        # a duality gap ε leaves impulses wrong by √ε, so the gap must be the square of what is wanted
+        # a duality gap ε leaves an error √ε in the impulses, so the gap must be the square of the tolerance
         answer = run(program, (0.1 * self.goal.tolerance) ** 2, limit, self.time_left())
         self.note = f"{self.solver.backend}, {self.solver.form} form: {answer.message}"
         self.outcome = answer.status
@@ -116,7 +116,7 @@ class _InteriorPointIteration(Iteration):
 
 
 def dual_program(problem: ContactProblem) -> tuple[backends.ConicProgram, Any]:
-    """Eq. 24 over the impulses, scaled by ρ so that all are in √J; frictionless tangents are left out."""
+    """Eq. 24 over the impulses, scaled by ρ so that all are in √J; frictionless tangents are omitted."""
     layout, cones = problem.layout, problem.cones
     weight = np.sqrt(cones.weight.ravel()[layout.slot])
     friction = cones.friction[layout.slot // 3]
@@ -130,7 +130,7 @@ def dual_program(problem: ContactProblem) -> tuple[backends.ConicProgram, Any]:
     # s = −A x = (μ γ_n, γ_t) must lie in the second-order cone, γ_n ≥ 0 without friction
     cone_rows = np.flatnonzero(~joint[kept])
     factor = np.where(first & (friction > 0.0), friction, 1.0)[kept][cone_rows]
-    # s = λ − lower ≥ 0 and s = upper − λ ≥ 0 where these are finite
+    # s = λ − lower ≥ 0 and s = upper − λ ≥ 0 for finite bounds
     sign, row, bound = _finite_bounds(problem)
     column = np.concatenate([cone_rows, np.searchsorted(kept, row)])
     value = np.concatenate([-factor, sign])
@@ -168,7 +168,7 @@ def primal_program(problem: ContactProblem) -> tuple[backends.ConicProgram, Any]
     scaled_mass = sp.diags_array(coordinate) @ mass @ sp.diags_array(coordinate)
     cone_rows = kept[int(joint.sum()) :]
     sizes = np.bincount(layout.slot[cone_rows] // 3, minlength=layout.contacts)[: layout.contacts]
-    # p and n of the joint rows with bounds, each ≥ 0: further variables in the rows of their joints
+    # p and n of the joint rows with bounds, each ≥ 0: additional variables in these rows
     sign, row, bound = _finite_bounds(problem)
     moved = np.arange(len(row))
     slack = sp.csc_array((-sign, (row - layout.contact_rows, moved)), shape=(len(kept), len(row)))

@@ -20,8 +20,8 @@ from nonsmooth.solvers.base import Goal, Iteration, Solver
 
 _POINT_LEMKE = PointLemke()
 _FAR = 1e3
-"""Bounds beyond so many times the free velocities (all in √J) are taken for that much at first: impulses
-counted from a bound so far off would lose their digits."""
+"""Bounds above this multiple of the free velocities (all in √J) are first replaced by it: impulses measured
+from such a distant bound would lose digits."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Lemke(Solver):
     in_one_call: ClassVar[bool] = True
 
     max_unknowns: int = 3000
-    """Most unknowns of the linear complementarity problem that are accepted: the tableau is dense."""
+    """Largest number of unknowns of the linear complementarity problem: the tableau is dense."""
 
     def __post_init__(self) -> None:
         whole("Lemke", "max_unknowns", self.max_unknowns, 1)
@@ -54,7 +54,7 @@ class Lemke(Solver):
         super().check(problem)
         if problem.law.name != "pyramid" and np.any(problem.cones.friction[problem.components_are(3)] > 0.0):
             raise UnsupportedError(
-                f"lemke solves polyhedral cones, and this problem has round ones (law {problem.law}): "
+                f"lemke supports polyhedral cones only, and this problem has round ones (law {problem.law}): "
                 "use problem.with_law('pyramid(8)'), or another solver"
             )
         unknowns = lemke_unknowns(problem)
@@ -66,7 +66,7 @@ class Lemke(Solver):
             )
 
     def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
-        """Start on a problem; pivoting has no use for the start."""
+        """Start on a problem; pivoting ignores the start."""
         return _LemkeIteration(problem, start, goal)
 
 
@@ -142,7 +142,7 @@ class _LinearProblem:
         self._scale = max(float(np.abs(self._right).max(initial=0.0)), 1e-300)
 
     def bounds(self) -> Iterator[Floats]:
-        """Bounds of the joint rows (rows, 2); first with those that are far off brought near."""
+        """Bounds of the joint rows (rows, 2); first with distant ones replaced by nearer ones."""
         root = self._root[self._problem.layout.contact_rows :, None]
         given = self._problem.joint_bounds / (self._scale * root)
         near = np.where(np.isfinite(given), np.clip(given, -_FAR, _FAR), given)

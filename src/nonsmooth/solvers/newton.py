@@ -18,10 +18,10 @@ from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.parts.semismooth import FORMULATIONS, Equations
 
 _SHORTEST = 1e-2
-"""Step length below which a direction counts as useless: sweeps get further for the same work."""
+"""Step length below which a direction is rejected: sweeps reduce the residual more for the same work."""
 _LEAST_REGULARISATION = 1e-14
 _MOST_SWEEPS = 2000
-"""Rescue sweeps double with every rescue up to this many."""
+"""Largest number of rescue sweeps; the number doubles with every rescue."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Newton(Solver):
     F is one of three equations that are zero exactly where the law holds: Alart and Curnier's (exact
     law), the natural map, or Fischer and Burmeister's in the second-order cone (both: either law).
     α is proportional to √|F|, so that a singular N (hyperstatic stacks) leaves the system regular and
-    the steps become Newton's as the answer is approached. A step that finds no decrease is replaced by
+    the steps become Newton's near the solution. A step that finds no decrease is replaced by
     Gauss-Seidel sweeps, which are also the start.
     """
 
@@ -46,9 +46,9 @@ class Newton(Solver):
     rescue_sweeps: int = 30
     """Gauss-Seidel sweeps in place of a Newton step that finds no decrease; doubled each time."""
     regularisation: float = 1e-2
-    """α relative to the size of F (no unit: the equations are weighted)."""
+    """α relative to the size of F (dimensionless: the equations are weighted)."""
     max_blocks: int = 5000
-    """Most contacts and joint blocks that are accepted: one sparse factorisation takes seconds there."""
+    """Largest number of contacts and joint blocks accepted; one sparse factorisation then takes seconds."""
 
     def __post_init__(self) -> None:
         choice("Newton", "formulation", self.formulation, tuple(FORMULATIONS))
@@ -58,7 +58,7 @@ class Newton(Solver):
         positive("Newton", "regularisation", self.regularisation)
 
     def check(self, problem: ContactProblem) -> None:
-        """Raise where the formulation does not fit the law."""
+        """Raise if the formulation does not support the law."""
         super().check(problem)
         if self.formulation == "alart-curnier" and not problem.law.exact:
             raise UnsupportedError(
@@ -124,7 +124,7 @@ class _NewtonIteration(Iteration):
         return False
 
     def _sweep(self, count: int) -> None:
-        """Replace the iterate by what Gauss-Seidel makes of it."""
+        """Replace the iterate by the result of Gauss-Seidel sweeps."""
         sweeps = GaussSeidel().begin(self.problem, self.root * self.x, self.goal)
         self.sweeps += sweeps.advance(count, 0.0)
         self.x = sweeps.impulses / self.root

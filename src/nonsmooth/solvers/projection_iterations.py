@@ -17,13 +17,13 @@ from nonsmooth.solvers.kernels import projection as kernels
 from nonsmooth.solvers.parts.relaxation_factors import RelaxationSolver
 
 _SHRINK, _GROW, _WINDOW = 0.7, 1.1, 20
-"""How the adaptive strategy changes its factor, and after how many iterations it looks."""
+"""Changes of the factor in the adaptive strategy, and iterations between its checks."""
 
 
 @dataclass(frozen=True)
 class _Prox(RelaxationSolver):
-    """What JORProx and SORProx share: the strategies, of which "adaptive" starts as "diagonal" and shrinks
-    all factors while the iteration grows."""
+    """Strategies shared by JORProx and SORProx; "adaptive" starts as "diagonal" and reduces all factors while
+    the iterates grow."""
 
     laws: ClassVar[tuple[str, ...]] = ("coulomb", "relaxed", "pyramid")
     default_iterations: ClassVar[int] = 100_000
@@ -36,7 +36,7 @@ class JORProx(_Prox):
 
     The friction disk's radius is μ times the last iterate's normal force, so that an iterate can lie
     outside its cone until the iteration has converged. Converges for strictly diagonally dominant G (§5.5),
-    elsewhere for small ω.
+    otherwise for small ω.
     """
 
     name: ClassVar[str] = "jor-prox"
@@ -90,7 +90,7 @@ class _ProxIteration(Iteration):
         while done < count:
             _, change = self._iterate(self.factor * self.r, 1, 0.0)
             done += 1
-            self.own_residual = change / self.factor  # smaller factors must not look like convergence
+            self.own_residual = change / self.factor  # smaller factors must not pass for convergence
             if self.own_residual <= stop:
                 break
             self.since += 1
@@ -101,14 +101,14 @@ class _ProxIteration(Iteration):
         return done
 
     def _adapt(self) -> None:
-        """Shrink all factors if the iterates changed as much as a window ago, else let them grow again."""
-        shrinking = self.own_residual < (1.0 - 1e-9) * self.reference  # a plain oscillation does not shrink
+        """Reduce all factors if the iterates changed as much as a window ago, else increase them again."""
+        shrinking = self.own_residual < (1.0 - 1e-9) * self.reference  # a pure oscillation does not decay
         self.factor = min(1.0, self.factor * _GROW) if shrinking else self.factor * _SHRINK
         self.reference, self.since = self.own_residual, 0
 
     @abstractmethod
     def _iterate(self, r: Floats, count: int, stop: float) -> tuple[int, float]:
-        """Do up to `count` iterations with the factors r; return how many, and the last change in √J."""
+        """Do up to `count` iterations with the factors r; return their number, and the last change in √J."""
 
 
 class _JORIteration(_ProxIteration):

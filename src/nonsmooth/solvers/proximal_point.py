@@ -19,25 +19,26 @@ from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.parts.semismooth import Equations
 
 _ENOUGH = 0.3
-"""|F| of a proximal point, in parts of the residual at its centre, at which it counts as found."""
+"""|F| of a proximal point, as a fraction of the residual at its centre, at which it is accepted."""
 _ROUNDING = 1e-14
-"""Relative |F| below which a point counts as found in any case."""
+"""Relative |F| below which a point is always accepted."""
 _EASY, _HARD = 3, 6
-"""Newton steps for a proximal point up to which the radius grows, and from which on it shrinks."""
+"""Numbers of Newton steps for a proximal point: up to the first the radius grows, from the second it
+shrinks."""
 _GROWN, _SHRUNK, _GIVEN_UP = 2.0, 0.5, 0.25
-"""What the radius is multiplied with after an easy point, a hard one, and one that was not found."""
+"""Factors on the radius after an easy point, a hard one, and one that was not found."""
 _CLIMB, _DESCENT = 4, 0.3
-"""Newton steps from which on |F| must stay below that part of its largest value: full steps may climb at
-first, because F curves, but then they come down fast or not at all."""
+"""Number of Newton steps after which |F| must stay below this fraction of its largest value: full steps may
+increase |F| at first, because F is curved, but then it falls fast or not at all."""
 _FULL_STEPS = 2
-"""Points in a row that may fail before Newton's steps are halved, which ends cycles between two kinks."""
+"""Consecutive points that may fail before Newton's steps are halved, which ends cycles between two kinks."""
 _ALPHA = (1e-13, 10.0)
-"""Least and largest α (no unit: N is weighted, with entries of about one)."""
+"""Smallest and largest α (dimensionless: N is weighted, with entries of about one)."""
 _MORE_PATIENCE = 10
-"""How much more patience zero impulses and every later start in an island get."""
+"""Factor on `patience` for zero impulses and every later start in an island."""
 _CHUNK_BLOCKS, _NO_TIME = 1_000_000, 2e-3
 _MOST_DOUBLINGS = 5
-"""How often the sweeps before a new start are doubled."""
+"""Number of times that the sweeps before a new start are doubled."""
 _RESTART_SWEEPS = 100
 """Sweeps of the first start that is neither given nor zero; doubled with every further one."""
 
@@ -48,11 +49,11 @@ class Proximal(Solver):
 
     Each of these problems is solved by a few semismooth Newton steps from the last point, on Alart and
     Curnier's equations under the exact law and on the natural map under the relaxed one. The steps are full
-    ones: where contacts slide, F curves so much that a line search would crawl. Instead α is chosen as
+    ones: if contacts slide, F is so curved that a line search would converge slowly. Instead α is chosen as
     residual/radius, so that points are about `radius` apart, and the radius grows and shrinks with the
-    success of Newton. That makes hyperstatic problems regular and lets impulses travel far along the
-    directions in which N is singular or nearly so, at a residual that hardly changes; near the answer α
-    vanishes and the steps become Newton's. Every island of bodies has its own α.
+    success of Newton. This regularises hyperstatic problems and allows long steps along the directions in
+    which N is singular or nearly so, at a nearly constant residual; near the solution α vanishes and the
+    steps become Newton's. α is chosen separately for every island of bodies.
     """
 
     name: ClassVar[str] = "proximal"
@@ -62,14 +63,14 @@ class Proximal(Solver):
     warm_sweeps: int = 30
     """Gauss-Seidel sweeps at the start; may be 0. Islands that they solve need no factorisation."""
     radius: float = 30.0
-    """First distance between proximal points, in multiples of the island's scale S (no unit)."""
+    """First distance between proximal points, in multiples of the island's scale S (dimensionless)."""
     newton_steps: int = 10
-    """Most Newton steps for one proximal point; then it is given up and the radius shrinks."""
+    """Largest number of Newton steps for one proximal point; then it is rejected and the radius shrinks."""
     patience: int = 100
-    """Newton steps in one island after which it is started anew: from zero, later from more and more sweeps.
+    """Newton steps in one island after which it is restarted: from zero, later from more and more sweeps.
     Zero and all later starts get ten times as many."""
     max_blocks: int = 5000
-    """Most contacts and joint blocks that are accepted: one sparse factorisation takes seconds there."""
+    """Largest number of contacts and joint blocks accepted; one sparse factorisation then takes seconds."""
 
     def __post_init__(self) -> None:
         whole("Proximal", "warm_sweeps", self.warm_sweeps)
@@ -79,7 +80,7 @@ class Proximal(Solver):
         whole("Proximal", "max_blocks", self.max_blocks, 1)
 
     def check(self, problem: ContactProblem) -> None:
-        """Raise where a factorisation would take too long."""
+        """Raise if a factorisation would take too long."""
         super().check(problem)
         self.check_size(problem, self.max_blocks)
 
@@ -111,8 +112,8 @@ class _ProximalIteration(Iteration):
         if self.island is None:
             self.island = self._next_island(enough)
         if self.island is None:
-            self.own_residual = 0.0  # as far as islands can tell; the loop looks at the residual
-            self.outcome = Status.STALLED if enough < _ROUNDING else None  # and may ask for more
+            self.own_residual = 0.0  # by the residuals of the islands; the loop checks the whole
+            self.outcome = Status.STALLED if enough < _ROUNDING else None  # and may continue
             return 1
         island = self.island
         points, residual = island.points, island.best_residual
@@ -131,7 +132,7 @@ class _ProximalIteration(Iteration):
         return 1
 
     def _unsolved(self, enough: float) -> list[NDArray[np.int64]]:
-        """Blocks of the islands whose residual is larger than that; the smallest island comes last."""
+        """Blocks of the islands whose residual is larger than the limit; the smallest island comes last."""
         problem, scales = self.problem, self.problem.scales
         u, squares = problem.operator.apply(self.best) + problem.free_blocks, np.empty(problem.layout.blocks)
         residual_kernels.squared_residuals(problem.cones, self.best, u, squares)
@@ -152,14 +153,14 @@ class _ProximalIteration(Iteration):
         return Island(self.solver, equations, self.problem.scales.per_block[blocks[0]], self.best[blocks])
 
     def _new_start(self, island: Island) -> Floats:
-        """Zero impulses, from which proximal points keep impulses small; from the second time on, sweeps."""
+        """Zero impulses, from which proximal points keep impulses small; later, impulses after sweeps."""
         blocks = island.equations.blocks
         if island.starts == 1 and island.began_loaded:
             return np.zeros((len(blocks), 3))
         return self._swept(_RESTART_SWEEPS * 2 ** min(island.starts - 1, _MOST_DOUBLINGS))[blocks]
 
     def _swept(self, count: int) -> Floats:
-        """What Gauss-Seidel makes of the best impulses."""
+        """The best impulses after Gauss-Seidel sweeps."""
         sweeps, chunk = GaussSeidel().begin(self.problem, self.best, self.goal), self._chunk
         done = 0
         while done < count and self.time_left() > _NO_TIME:
@@ -168,7 +169,7 @@ class _ProximalIteration(Iteration):
 
     @property
     def _chunk(self) -> int:
-        """Sweeps that take some 20 ms, so that a time limit is kept."""
+        """Sweeps for about 20 ms, so that the time limit is respected."""
         return max(1, _CHUNK_BLOCKS // self.problem.layout.blocks)
 
 
@@ -214,14 +215,14 @@ class Island:
         return math.sqrt(float(np.square(d, where=np.abs(d) < 1e150, out=np.zeros_like(d)).sum()))
 
     def _hopeless(self, size: float) -> bool:
-        """Tell whether Newton has used its steps, or hangs near the top that its first steps climb to."""
+        """Return whether Newton has used its steps, or stays near the maximum of its first steps."""
         self.peak, before = max(self.peak, size), self.size
         self.size = size
         hangs = self.taken >= _CLIMB and min(size, before) > _DESCENT * self.peak
         return hangs or self.taken >= self.solver.newton_steps or not math.isfinite(size)
 
     def _look(self) -> None:
-        """Compute the velocities of x and judge it by its natural map, whatever it was meant for."""
+        """Compute the velocities of x and its natural map; keep x if it is the best."""
         self.u = self.equations.velocities(self.x)
         self.residual_here = self.equations.natural_map(self.x, self.u) / self.scale
         if self.residual_here < self.best_residual:
@@ -233,7 +234,7 @@ class Island:
         return self.equations.evaluate(self.x, self.u + shift) / self.scale
 
     def _centre_here(self) -> None:
-        """Take x for the centre and aim at the next proximal point."""
+        """Make x the centre and set the next proximal problem."""
         self.centre, self.velocities, self.residual = self.x, self.u, self.residual_here
         self._aim()
 
@@ -243,7 +244,7 @@ class Island:
         self.size = self.peak = self._evaluate()
 
     def _found(self) -> None:
-        """Go on from the point that was found, further or less far as Newton found it easy or hard."""
+        """Continue from the point found, with a larger or smaller radius by the number of Newton steps."""
         if self.taken <= _EASY:
             self.radius *= _GROWN
         elif self.taken > _HARD:
@@ -253,7 +254,7 @@ class Island:
         self._centre_here()
 
     def _give_up(self) -> None:
-        """Go back to the centre and aim at a nearer point."""
+        """Return to the centre and set a nearer proximal problem."""
         self.tired = self.tired or self.alpha == _ALPHA[1]
         self.failures += 1
         self.radius *= _GIVEN_UP

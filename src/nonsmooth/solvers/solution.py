@@ -1,4 +1,4 @@
-"""What a solve of a contact problem returns: the answer, its certificate, and how it was found."""
+"""Result of a solve of a contact problem: the solution, its certificate, and statistics."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from nonsmooth.problem.certificate import Certificate, certify
 from nonsmooth.problem.contact_problem import ContactProblem
 
 _IGNORE_OVERFLOW: Any = {"over": "ignore", "invalid": "ignore"}
-"""For NumPy: an answer that diverged is judged like any other."""
+"""For NumPy: a diverged result is judged like any other."""
 
 
 @dataclass(frozen=True)
 class Entry(solution.Entry):
-    """One look at the impulses."""
+    """One record of an iteration."""
 
     objective: float = math.nan
     """½ γᵀNγ + qᵀγ in J (NaN where it was not recorded)."""
@@ -31,7 +31,7 @@ class Entry(solution.Entry):
 
 @dataclass(frozen=True)
 class History(solution.History[Entry]):
-    """One entry per iteration with `history=True`, else one per look at the relative residual."""
+    """One entry per iteration with `history=True`, otherwise one per check of the relative residual."""
 
     @property
     def objective(self) -> Floats:
@@ -46,14 +46,14 @@ class History(solution.History[Entry]):
 
 @dataclass(frozen=True)
 class Statistics(solution.Statistics):
-    """How the answer was found."""
+    """Statistics of a solve."""
 
     history: History
 
 
 @dataclass(frozen=True, repr=False)
 class Solution(solution.Solution):
-    """An answer to a `ContactProblem`. Numbers that were not found are NaN, never zero."""
+    """A solution of a `ContactProblem`. Unknown numbers are NaN, never zero."""
 
     residual_name: ClassVar[str] = "relative residual"
 
@@ -74,17 +74,17 @@ class Solution(solution.Solution):
 
     @cached_property
     def velocity(self) -> Floats | None:
-        """v = M⁻¹(k + Dγ + Gλ) in m/s and rad/s; None where the masses are not known."""
+        """v = M⁻¹(k + Dγ + Gλ) in m/s and rad/s; None if the masses are not known."""
         if not self.problem.has_masses:
             return None
         with np.errstate(**_IGNORE_OVERFLOW):
             found = self.problem.velocity(self.impulses, self.joint_impulses)
-        found.setflags(write=False)  # the certificate is of these velocities: who changes them needs a copy
+        found.setflags(write=False)  # the certificate refers to these velocities: copy before changing them
         return found
 
     @cached_property
     def certificate(self) -> Certificate:
-        """Every residual of this answer, recomputed from the problem when it is first looked at."""
+        """Every residual of this solution, recomputed from the problem on first access."""
         with np.errstate(**_IGNORE_OVERFLOW):
             return certify(self.problem, self.impulses, self.joint_impulses, self.velocity)
 
@@ -95,7 +95,7 @@ class Solution(solution.Solution):
 
     @property
     def joint_velocities(self) -> Floats:
-        """Gᵀv + b_G in m/s or rad/s, one per joint row; zero where the joints hold."""
+        """Gᵀv + b_G in m/s or rad/s, one per joint row; zero if the joints hold."""
         return self._row_velocities()[self.problem.layout.contact_rows :]
 
     def _row_velocities(self) -> Floats:

@@ -1,7 +1,7 @@
-"""`solve`: one call for every method; what of the shared loop is particular to contact problems.
+"""`solve`: one call for every method, and the parts of the shared loop particular to contact problems.
 
-Zero impulses are returned at once where nothing approaches, a small problem is swept before an iteration
-is set up, contradicting joints are told from other failures, and the momentum balance must close.
+Zero impulses are returned at once if no contact approaches, a small problem is swept before an iteration is
+set up, contradicting joints are distinguished from other failures, and the momentum balance must close.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from nonsmooth.solvers.base import Goal, Iteration, Solver
 from nonsmooth.solvers.solution import Entry, History, Solution, Statistics
 
 _BLOCKS_AT_ONCE = 1_000_000
-"""Visits of blocks in one call of `advance`, some 20 ms, so that neither Python nor waking threads count."""
+"""Visits of blocks in one call of `advance`, about 20 ms, so that Python and threads cost little."""
 
 
 def solve(
@@ -44,17 +44,17 @@ def solve(
     """Solve a contact problem.
 
     Args:
-        problem: what to solve.
+        problem: the problem to solve.
         solver: a solver object such as `APGD()`; `Auto()` if not given.
-        tolerance: wanted relative residual of the certificate (no unit).
+        tolerance: tolerance on the relative residual of the certificate (dimensionless).
         max_iterations: iteration limit; each method has its own default.
         time_limit: in s.
         start: warm start: a `Solution`, or impulses (contacts, then joint rows) in N·s.
-        history: keep residual, objective, step length and time of every iteration (slower). The residual is
-            then looked at after every iteration, so that a run may end a few iterations earlier.
-        throw: raise `SolveError` if the tolerance was not reached; if False, return what was found.
-        measure: what must be within the tolerance: "invariant", the certificate's residual, which no unit
-            changes, or "both", that and Siconos' error (see `siconos_error`).
+        history: record residual, objective, step length and time of every iteration (slower). The residual is
+            then checked after every iteration, so that a run may end a few iterations earlier.
+        throw: raise `SolveError` if the tolerance was not reached; if False, return the last result.
+        measure: error that must be within the tolerance: "invariant", the certificate's residual, which does
+            not depend on units, or "both", also Siconos' error (see `siconos_error`).
 
     Returns:
         A `Solution` whose certificate was recomputed from the problem.
@@ -66,7 +66,7 @@ def solve(
     goal = Goal(tolerance, max_iterations, time_limit, history, measure)
     solver.check(problem)
     if measure == "both" and not (problem.law.exact and problem.law.sides == 0):
-        raise OptionError(f"measure='both' goes with Coulomb's law, and this problem is {problem.law}")
+        raise OptionError(f"measure='both' needs Coulomb's law, and this problem is {problem.law}")
     solution = run_to_goal(problem, solver, _start(problem, start), goal)
     if throw and solution.status is not Status.SOLVED:
         raise SolveError(solution)
@@ -81,11 +81,11 @@ def _default() -> Solver:
 
 
 def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Goal) -> Solution:
-    """Run a solver in the shared loop and judge what it found."""
+    """Run a solver in the shared loop and judge its result."""
     clock = Clock()
     limit = solver.iteration_limit(goal)
     if _nothing_approaches(problem, start):
-        note = "nothing approaches: zero impulses are the solution"
+        note = "no contact approaches: zero impulses are the solution"
         ended = Ended(Status.SOLVED, np.zeros_like(start), 0, (Entry(0, 0.0, clock.elapsed(), 0.0),))
         return _conclude(problem, solver, goal, clock, ended, note)
     start = _zero_where_that_is_the_answer(problem, start)
@@ -108,13 +108,13 @@ def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Go
 
 
 def _nothing_approaches(problem: ContactProblem, start: Floats) -> bool:
-    """Tell whether zero impulses are the solution and nothing else was given to begin with."""
+    """Return whether zero impulses are the solution and no other start was given."""
     scales = problem.scales
     return scales.zero_impulse_residual == 0.0 and (not start.any() or scales.total == 0.0)
 
 
 def _zero_where_that_is_the_answer(problem: ContactProblem, start: Floats) -> Floats:
-    """The start without impulses in islands where nothing approaches."""
+    """The start with zero impulses in islands where no contact approaches."""
     scales = problem.scales
     if scales.zero_impulse_residual == 0.0 or not scales.per_island.all():
         return np.where(scales.per_block[:, None] == 0.0, 0.0, start)
@@ -155,5 +155,5 @@ def _start(problem: ContactProblem, given: Solution | ArrayLike | None) -> Float
             f"({problem.layout.contact_rows} of contacts, {problem.joint_rows} of joints)"
         )
     if not np.all(np.isfinite(flat)):
-        raise ProblemError("start has numbers that are not finite: start at zero or at a finished solution")
+        raise ProblemError("start is not all finite: start at zero or at a finished solution")
     return problem.layout.pad(flat)

@@ -18,10 +18,10 @@ from nonsmooth.solvers.base import Goal, Iteration
 from nonsmooth.solvers.parts.relaxation_factors import RelaxationSolver
 
 _WORST_CONDITION = 1e10
-"""Condition of G, weighted to be without units, from which on G counts as singular: λ = G⁻¹(γ̇ − c) has lost
-ten of sixteen digits by then."""
+"""Condition number of the dimensionless G above which G counts as singular: λ = G⁻¹(γ̇ − c) has then lost
+ten of sixteen digits."""
 _DIVERGED_CHANGE = 1e100
-"""Change in √J at which an iteration has run away and is not carried to the end of all numbers."""
+"""Change in √J at which an iteration has diverged; it is stopped before it overflows."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class VelocityProx(RelaxationSolver):
     """Jacobi relaxation of the γ̇-equations: γ̇_i ← prox(γ̇_i − r_i λ_i) and κ_S(γ̇_i − r_i λ_i, r_i) for all i
     at once, with λ = G⁻¹(γ̇ − c) and a disk of radius μ times the last iterate's normal force.
 
-    κ_S(ξ, r) = ξ − prox_{rS}(ξ) (Eq. 130), and what it is for other sets of forces follows from that: zero
+    κ_S(ξ, r) = ξ − prox_{rS}(ξ) (Eq. 130), from which its value for other sets of forces follows: zero
     for a joint row, ξ − prox_{[−r upper, −r lower]}(ξ) for a joint row with bounds, the projection on the
-    dual cone for the relaxed law. The answer's forces are λ.
+    dual cone for the relaxed law. The forces of the solution are λ.
 
     G must be regular, which contacts that outnumber the degrees of freedom exclude; it need not be
     symmetric. Factors are those of G⁻¹: r = ω/(G⁻¹)_hh or ω/Σ_k|(G⁻¹)_hk|, in 1/kg.
@@ -44,14 +44,14 @@ class VelocityProx(RelaxationSolver):
     strategy: str = "row-sum"
     """"diagonal": r = ω/(G⁻¹)_hh; "row-sum": r = ω/Σ_k|(G⁻¹)_hk|."""
     max_blocks: int = 500
-    """Most contacts and joint blocks that are accepted: G is inverted."""
+    """Largest number of contacts and joint blocks accepted: G is inverted."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         whole("VelocityProx", "max_blocks", self.max_blocks, 1)
 
     def check(self, problem: ContactProblem) -> None:
-        """Raise where G is singular or too large to be inverted."""
+        """Raise if G is singular or too large to be inverted."""
         super().check(problem)
         if problem.layout.blocks > self.max_blocks:
             raise UnsupportedError(
@@ -71,7 +71,7 @@ class VelocityProx(RelaxationSolver):
 
 
 def _condition(problem: ContactProblem) -> float:
-    """Condition of √ρ G √ρ, which no unit changes; infinite where G is singular."""
+    """Condition number of √ρ G √ρ, which does not depend on units; infinite if G is singular."""
     root = np.sqrt(problem.layout.unpad(problem.cones.weight))
     values = np.linalg.svd(root[:, None] * problem.operator.matrix().toarray() * root, compute_uv=False)
     if len(values) == 0:

@@ -1,1 +1,1 @@
-"""What people look at: pictures and films, the browser page, and what of a run other programs get."""
+"""Output of runs: pictures and films, the browser page, and exports."""

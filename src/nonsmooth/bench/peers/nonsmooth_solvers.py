@@ -1,4 +1,4 @@
-"""The solvers of this package, and Clarabel through it. They keep the time limit themselves, in wall time."""
+"""The solvers of this package, and Clarabel through it. They apply the time limit to wall time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 COMPILES = True
 """A first solve may take long."""
 _WATCH = ExitStack()
-"""Looks out for compilation as long as the process lives."""
+"""Watches compilation for the lifetime of the process."""
 
 
 def version() -> str:
@@ -25,7 +25,7 @@ def version() -> str:
 
 
 def prepare(task: dict[str, Any]) -> Callable[[], Callable[[], dict[str, Any]]]:
-    """Read the solver, and find out whether it takes the problem."""
+    """Read the solver, and check that it supports the problem."""
     event = importlib.import_module("numba.core.event")
     from nonsmooth.errors import UnsupportedError
     from nonsmooth.io import read_problem
@@ -79,7 +79,7 @@ def plain(solver: Solver) -> dict[str, Any]:
 
 
 def _solver_from(data: Mapping[str, Any]) -> Solver:
-    """The solver that `plain` described."""
+    """The solver described by `plain`."""
     from nonsmooth.solvers import REGISTRY
 
     options = {

@@ -1,10 +1,10 @@
-"""A solver of the user's own: a Python file with a function
+"""A user-defined solver: a Python file with a function
 
 solve(matrix, free_velocity, friction, components, tolerance, time_limit) -> impulses
 
 where u = matrix @ impulses + free_velocity, flat, contact by contact (n, t1, t2), `friction` and
 `components` have one number per contact, and the time limit is in s. It may raise NotImplementedError for
-problems it does not take.
+unsupported problems.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 
 def version() -> str:
-    """A script has none."""
+    """A script has no version."""
     return ""
 
 
@@ -29,7 +29,7 @@ def prepare(task: dict[str, Any]) -> Callable[[], Callable[[], dict[str, Any]]]:
     sys.path.insert(0, str(place.parent))
     spec = importlib.util.spec_from_file_location(place.stem, place)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{place} is no Python file")
+        raise ImportError(f"{place} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     given = np.load(task["arrays"])

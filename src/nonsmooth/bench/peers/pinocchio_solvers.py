@@ -1,8 +1,8 @@
 """Pinocchio's contact solvers (`pin`): ADMM, and projected Gauss-Seidel on a dense matrix.
 
-It stops by its own tests, absolute and relative, on feasibility and complementarity; both get the
-tolerance. Its contacts have three components and its matrices are symmetric: it gets (W + Wᵀ)/2, a
-neighbouring problem where W is not symmetric, and its impulses are judged on the true one.
+Its stopping tests, absolute and relative, on feasibility and complementarity, both use the tolerance.
+Its contacts have three components and its matrices are symmetric: it solves with (W + Wᵀ)/2, a
+neighbouring problem if W is not symmetric, and its impulses are judged on the true one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 METHODS = {"ADMM": "alternating directions", "PGS": "projected Gauss-Seidel"}
 _ITERATIONS = 10**6
-"""So large that the time limit decides."""
+"""Iteration limit, so large that the time limit decides."""
 _ORDER = [1, 2, 0]
 """Pinocchio's components are (t1, t2, n)."""
 
@@ -24,12 +24,12 @@ def version() -> str:
     """Version of Pinocchio."""
     pinocchio = importlib.import_module("pinocchio")
     if not hasattr(pinocchio, "ADMMConstraintSolver"):
-        raise ImportError(f"pinocchio {pinocchio.__version__} has no constraint solvers: version 4 has")
+        raise ImportError(f"pinocchio {pinocchio.__version__} has no constraint solvers: install version 4")
     return str(pinocchio.__version__)
 
 
 def prepare(task: dict[str, Any]) -> Callable[[], Callable[[], dict[str, Any]]]:
-    """Bring W and q to Pinocchio's order."""
+    """Reorder W and q for Pinocchio."""
     pin = importlib.import_module("pinocchio")
     if task["dimension"] != 3:
         raise NotImplementedError("Pinocchio has no planar contacts")
@@ -50,7 +50,7 @@ def prepare(task: dict[str, Any]) -> Callable[[], Callable[[], dict[str, Any]]]:
         if name == "ADMM":
             settings.lanczos_size = min(
                 10, size
-            )  # the default, as large as the problem, takes most of the time
+            )  # the default is as large as the problem and dominates the time
         for kind in ("feasibility", "complementarity"):
             setattr(settings, f"absolute_{kind}_tol", task["tolerance"])
             setattr(settings, f"relative_{kind}_tol", task["tolerance"])
@@ -72,7 +72,7 @@ def prepare(task: dict[str, Any]) -> Callable[[], Callable[[], dict[str, Any]]]:
 
 
 def _contacts(pin: Any, friction: Any) -> tuple[Any, Any]:
-    """A contact model for each coefficient of friction: the solver takes nothing from them but the cones."""
+    """A contact model for each coefficient of friction: the solver uses only their cones."""
     body = pin.Model()
     body.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
     models, datas = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()

@@ -2,15 +2,14 @@
 
 Without a task it prints the version of the family's package. With one it solves the problem `repeat` times
 after a first solve that is not timed (and not counted while it compiles), and keeps the best times: CPU
-time of this process, all its threads together, and wall time, in s, of the call of the solver alone, from
-the problem in memory to the impulses. A first solve that takes longer than the time limit counts as it is,
-a solve of more than a second is timed once, and one of less than 5 ms up to a hundred times more in a row,
-each on a problem read anew, because files written in between leave cold memory and a cold interpreter behind.
+time of this process over all its threads, and wall time, in s, of the solver call only, from the problem in
+memory to the impulses. A first solve longer than the time limit counts as it is, a solve of more than a
+second is timed once, and one of less than 5 ms up to a hundred times more in a row, each on a newly read
+problem, because files written in between leave cold caches and a cold interpreter.
 
-The time limit is one of CPU time, so that a busy machine does not change who reaches it; where there are
-CPU timers (not on Windows) the process dies of SIGPROF. Before each solve its number goes to the file
-`beat`: whoever started this process sees from it when to lose patience. What was found so far is in
-`answer` (.npz) whatever happens later.
+The time limit is one of CPU time, so that a busy machine does not change the outcome; if there are CPU timers
+(not on Windows) the process is ended by SIGPROF. Before each solve its number is written to the file `beat`,
+from which the parent process sees when to stop waiting. The latest result is always in `answer` (.npz).
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ if sys.platform != "win32":
     import resource
 
 _LONG = 1.0
-"""CPU time in s above which a solve is timed once: its noise is small beside it."""
+"""CPU time in s above which a solve is timed once: its noise is then small."""
 _SHORT, _BATCH, _GROUPS, _GROUP = 5e-3, 50e-3, 5, 20
 """CPU time in s below which a solve is timed in a batch, how long the batch takes, its groups and their
-largest size: what takes microseconds is otherwise measured as cold memory and a cold interpreter."""
+largest size: solves of microseconds would otherwise measure cold caches and a cold interpreter."""
 _GRACE = 1.1
-"""CPU time, in time limits, after which a solve is cut off: one that keeps the limit itself can answer."""
+"""CPU time, in time limits, after which a solve is ended: solvers that respect the limit can finish."""
 
 
 def main() -> None:
-    """Print a version, or carry out a task."""
+    """Print a version, or run a task."""
     here = str(Path(__file__).parent)
-    sys.path[:] = [way for way in sys.path if way != here]  # its files must not stand for packages
+    sys.path[:] = [way for way in sys.path if way != here]  # its files must not shadow packages
     family = _load(sys.argv[1])
     if len(sys.argv) == 2:
         print(family.version())
@@ -85,9 +84,9 @@ def _carry_out(task: dict[str, Any], family: Any) -> None:
 
 
 def _batch(begin: Any, task: dict[str, Any], cpu: float, wall: float) -> tuple[float, float]:
-    """Best mean times of groups of solves in a row, each on a problem of its own, with nothing in between.
+    """Best mean times of groups of solves in a row, each on a separate problem, with nothing in between.
 
-    The clock of CPU time ticks in microseconds: a group is timed as a whole.
+    The CPU clock has a resolution of microseconds: a group is timed as a whole.
     """
     size = min(_GROUP, int(_BATCH / _GROUPS / max(cpu, 1e-6)) + 1)
     groups = [[begin() for _ in range(size)] for _ in range(_GROUPS)]
@@ -108,7 +107,7 @@ def _batch(begin: Any, task: dict[str, Any], cpu: float, wall: float) -> tuple[f
 def _cpu_time() -> float:
     """CPU time of this process and its threads in s.
 
-    Linux brings the clock behind `time.process_time` up to date only now and then while a CPU timer runs.
+    Linux updates the clock behind `time.process_time` only occasionally while a CPU timer runs.
     """
     if sys.platform == "win32":
         return time.process_time()
@@ -117,7 +116,7 @@ def _cpu_time() -> float:
 
 
 def _die_after(seconds: float) -> None:
-    """Let this process die of SIGPROF after so much CPU time; 0 calls it off."""
+    """End this process by SIGPROF after `seconds` of CPU time; 0 cancels."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
@@ -133,7 +132,7 @@ def _load(family: str) -> Any:
 
 
 def _write(task: dict[str, Any], facts: dict[str, Any], answer: dict[str, Any]) -> None:
-    """Replace the answer in one go: a process killed meanwhile leaves the one before."""
+    """Replace the answer atomically: a process killed meanwhile leaves the previous one."""
     arrays = {
         key: np.asarray(answer.get(key, ()), dtype=float).ravel() for key in ("impulses", "joint_impulses")
     }

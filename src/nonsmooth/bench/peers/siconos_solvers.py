@@ -1,8 +1,7 @@
-"""Siconos' solvers of frictional contact, with its default parameters but for tolerance and iteration limit.
+"""Siconos' solvers of frictional contact, with default parameters except for tolerance and iteration limit.
 
-It stops by its own error (`nonsmooth.siconos_error`). W is in memory as its sparse-block matrix, dense for
-the solvers that want it so; only the driver's call is timed. It knows no time limit: it is stopped
-from outside.
+It stops by its error (`nonsmooth.siconos_error`). W is in memory as its sparse-block matrix, dense for the
+solvers that need it so; only the driver's call is timed. It has no time limit: it is stopped from outside.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ SPATIAL = {
     "NSN_AC": (10**4, "semismooth Newton on the Alart-Curnier function"),
     "NSN_FB": (10**4, "semismooth Newton on the Fischer-Burmeister function"),
     "NSN_NM": (10**4, "semismooth Newton on the natural map"),
-    "ADMM": (10**6, "ADMM; rho=constant, balanced (as if left out) or scaled"),
+    "ADMM": (10**6, "ADMM; rho=constant, balanced (default) or scaled"),
     "TFP": (10**5, "fixed point on Tresca problems"),
     "PFP": (10**5, "Panagiotopoulos' fixed point"),
     "ACLMFP": (10**5, "fixed point on convex cone problems"),
@@ -31,7 +30,7 @@ SPATIAL = {
     "VI_FPP": (10**6, "fixed-point projection with its own step length"),
     "VI_EG": (10**6, "extragradient with its own step length"),
 }
-"""Methods for three components: iteration limit, so large that the time limit decides, and what it is."""
+"""Methods for three components: iteration limit, so large that the time limit decides, and summary."""
 PLANAR = {
     "NSGS": (10**6, "Gauss-Seidel"),
     "CPG": (10**5, "conjugate projected gradient"),
@@ -41,7 +40,7 @@ PLANAR = {
 """Methods for two components."""
 GLOBAL = {
     "global-NSN_AC": (10**4, "semismooth Newton on the Alart-Curnier function, masses and all"),
-    "global-ADMM": (10**6, "ADMM on masses and all"),
+    "global-ADMM": (10**6, "ADMM with masses"),
     "global-IPM": (10**4, "interior points on the relaxed law's cone problem; not exact Coulomb friction"),
 }
 """Methods for three components on problems given by masses, which stay as they are."""
@@ -51,7 +50,7 @@ OPTIONS = {"rho": {"constant": 0, "balanced": 2, "scaled": 3}}
 
 
 def storage(method: str) -> str:
-    """How a method wants its matrices."""
+    """Storage of the matrices for a method."""
     if method in GLOBAL:
         return "sparse"
     return "dense" if method in ("CPG", "LEMKE", "ENUM") else "sparse-block"
@@ -68,7 +67,7 @@ def prepare(task: dict[str, Any]) -> Callable[[], Callable[[], dict[str, Any]]]:
     siconos = importlib.import_module("siconos.numerics")
     name, dimension = task["setup"]["method"], task["dimension"]
     if name in GLOBAL and not (task["has_masses"] and dimension == 3):
-        raise NotImplementedError(f"{name} of Siconos wants a spatial problem given by masses")
+        raise NotImplementedError(f"{name} of Siconos needs a spatial problem given by masses")
     methods = GLOBAL if name in GLOBAL else PLANAR if dimension == 2 else SPATIAL
     if name not in methods:
         raise NotImplementedError(f"Siconos has no {'planar' if dimension == 2 else 'spatial'} {name}")

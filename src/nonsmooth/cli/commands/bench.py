@@ -36,54 +36,54 @@ def bench(
         option(
             "--solvers",
             "NAMES",
-            "With commas between them: a solver of ours, siconos:METHOD, pinocchio:ADMM, pinocchio:PGS, "
-            "clarabel (relaxed law), script:FILE.py; options as :key=value, also tolerance=.",
+            "Comma-separated: a built-in solver, siconos:METHOD, pinocchio:ADMM, pinocchio:PGS, "
+            "clarabel (relaxed law), script:FILE.py; append options, also tolerance, as :key=value.",
         ),
     ] = "auto,gauss-seidel,newton",
     tolerance: Annotated[
         float,
-        option("--tolerance", "NUMBER", "Asked of all, and judged by.", parser=number),
+        option("--tolerance", "NUMBER", "Tolerance that every solver must reach.", parser=number),
     ] = 1e-8,
     time_limit: Annotated[
         float,
-        option("--time-limit", "SECONDS", "CPU time of one solve.", parser=number),
+        option("--time-limit", "SECONDS", "CPU time limit of one solve.", parser=number),
     ] = 10.0,
     repeat: Annotated[
         int,
-        option("--repeat", "COUNT", "Timed solves; the best counts.", parser=whole_number),
+        option("--repeat", "COUNT", "Number of timed solves; the fastest counts.", parser=whole_number),
     ] = 3,
     tighten: Annotated[
         int,
         option(
             "--tighten",
             "COUNT",
-            "Times that a solver which stops too early by the measure is asked for more.",
+            "Number of times to tighten the tolerance of a solver that stops before the measure is met.",
             parser=whole_number,
         ),
     ] = 3,
     measure: Annotated[
         str,
-        option("--measure", "WHICH", "Which error decides: invariant, siconos or both."),
+        option("--measure", "WHICH", "Error compared with the tolerance: invariant, siconos or both."),
     ] = "invariant",
     clock: Annotated[str, option("--clock", "WHICH", "Rank by cpu or wall time.")] = "cpu",
     dimension: Annotated[
         int | None,
-        option("--dimension", "2|3", "Only planar or spatial problems.", parser=whole_number),
+        option("--dimension", "2|3", "Solve only planar (2) or spatial (3) problems.", parser=whole_number),
     ] = None,
     python: Annotated[
         list[str] | None,
-        option("--python", "FILE", "A Python to look for Siconos or Pinocchio in; repeatable."),
+        option("--python", "FILE", "Python interpreter that has Siconos or Pinocchio; may be repeated."),
     ] = None,
-    output: Annotated[Path, option("--output", "DIR", "Folder for the files.")] = Path("results/bench"),
-    fresh: Annotated[bool, switch("--fresh", "Measure everything anew.")] = False,
+    output: Annotated[Path, option("--output", "DIR", "Output folder.")] = Path("results/bench"),
+    fresh: Annotated[bool, switch("--fresh", "Discard saved results and run again.")] = False,
 ) -> None:
-    """Run every solver over every problem file: league table, profile and report.
+    """Run every solver on every problem file; write a league table, a profile and a report.
 
-    Every solve has a process of its own: a crash or a hang is a row of the table.
-    What is timed is the call of the solver alone, from the problem in memory to
-    the impulses, after a first call that is not timed; CPU time is that of all
-    threads. Both errors are recomputed from the problem, for every solver alike.
-    Rows are kept as they come: after Ctrl-C the same command goes on.
+    Every solve runs in a separate process: a crash or a hang is a row of the table.
+    The time is that of the solver call, from the problem in memory to the impulses,
+    after one untimed call; CPU time is summed over all threads.
+    Both errors are recomputed from the problem, in the same way for every solver.
+    Rows are saved as they are measured: after Ctrl-C, run the same command to continue.
     """
     from nonsmooth.bench import League, Rules, Settings, find_entries, write_results
     from nonsmooth.bench.measure import MEASURES
@@ -120,18 +120,20 @@ def bench(
     rows = league.select(entries, contenders, settings)
     if interrupted:
         total = len(entries) * len(contenders)
-        remarks.append(f"Interrupted after {len(rows)} of {total} rows: the same command goes on.")
+        remarks.append(f"Interrupted after {len(rows)} of {total} rows; run the same command to continue.")
         ERR.print(remarks[-1], soft_wrap=True)
     if rows:
         files = write_results(output, rows, league.facts, rules, remarks)
         _print_standings(rows, rules)
-        OUT.print(f"\nThe report is {files[-1]}; table and profile are beside it.", soft_wrap=True)
+        OUT.print(
+            f"\nReport written to {files[-1]}, with the table and the profile beside it.", soft_wrap=True
+        )
     if interrupted:
         raise typer.Exit(130)
 
 
 def _contenders(names: str, pythons: list[str]) -> tuple[list[Contender], list[str]]:
-    """Build who takes part; packages that are not installed are left out with a sentence."""
+    """Build the contenders; those whose package is not installed are left out with a notice."""
     from nonsmooth.bench import Contender, peer_contender
     from nonsmooth.cli.solver import solver_with
     from nonsmooth.solvers import REGISTRY

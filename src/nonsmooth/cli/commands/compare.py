@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @command(
     Group.PROBLEMS,
-    ("nonsmooth compare cube-glides", "every solver that there is"),
+    ("nonsmooth compare cube-glides", "all solvers"),
     ("nonsmooth compare cube-glides --solvers newton,apgd,eom", "three of them"),
     ("nonsmooth compare block.h5 --solvers auto,admm -o block.png", "with a plot"),
     ("nonsmooth compare cube-glides --solvers newton:warm_sweeps=0,newton", "options"),
@@ -42,7 +42,7 @@ def compare(
     problem: ProblemName,
     solvers: Annotated[
         str,
-        option("--solvers", "A,B,C", "Names with commas between them, or all; options as NAME:key=value."),
+        option("--solvers", "A,B,C", "Comma-separated names, or all; give options as NAME:key=value."),
     ] = "all",
     law: OtherLaw = None,
     tolerance: WantedResidual = 1e-8,
@@ -50,17 +50,17 @@ def compare(
     time_limit: TimeLimit = 60.0,
     output: Annotated[
         Path | None,
-        option("--output -o", "FILE.png", "Draw residuals over iterations and over time."),
+        option("--output -o", "FILE.png", "Plot residuals over iterations and over time."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Solve one contact problem by several solvers and set them side by side.
+    """Solve one contact problem with several solvers and compare them.
 
-    Each solver is called twice, first to compile its kernels; with -o once more,
-    to record every iteration. It has 60 s each time unless --time-limit says
-    otherwise. One that cannot take the problem is listed with the reason.
+    Each solver is called twice, first to compile its kernels; with -o a third
+    time, to record every iteration. --time-limit applies to each call [60 s]. A
+    solver that does not support the problem is listed with the reason.
 
-    Exit code 0 if one of them reached the tolerance, 2 if none did.
+    Exits with status 0 if a solver reached the tolerance, 2 if none did.
     """
     from nonsmooth._support.words import counted
     from nonsmooth.cli.terminal.comparison import attempt_report, attempts_as_json, attempts_figure
@@ -86,18 +86,18 @@ def compare(
         OUT.print(attempt_report(attempts))
     if output is not None:
         attempts_figure(name, question, attempts, tolerance).savefig(output)
-        (ERR if as_json else OUT).print(f"Convergence drawn in {output}", soft_wrap=True)
+        (ERR if as_json else OUT).print(f"Convergence plot written to {output}", soft_wrap=True)
     if not any(attempt.solved for attempt in attempts):
         raise typer.Exit(2)
 
 
 class _Limits:
-    """What every solver is asked for."""
+    """Law, tolerance and limits for every solver."""
 
     def __init__(self, tolerance: float, max_iterations: int | None, time_limit: float) -> None:
         from nonsmooth.solvers import Goal
 
-        Goal(tolerance, max_iterations, time_limit)  # refuses wrong values before any work
+        Goal(tolerance, max_iterations, time_limit)  # rejects wrong values before any work
         self.tolerance, self.max_iterations, self.time_limit = tolerance, max_iterations, time_limit
 
     def solve(self, problem: ContactProblem, solver: Solver, history: bool = False) -> Solution:
@@ -111,7 +111,7 @@ class _Limits:
 
 
 def _methods(text: str) -> list[tuple[str, Solver]]:
-    """Solvers by the words of --solvers, each with the word that it was given by."""
+    """Solvers named by --solvers, each with the text that named it."""
     from nonsmooth.cli.solver import solver_with
     from nonsmooth.solvers import REGISTRY
 

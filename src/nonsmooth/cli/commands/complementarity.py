@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nonsmooth.complementarity.library import NamedProblem
 
 _MOST_SHOWN = 12
-"""Variables up to which the answer itself is shown."""
+"""Largest number of variables for which the solution is printed."""
 
 
 @command(
@@ -42,22 +42,23 @@ _MOST_SHOWN = 12
 )
 def complementarity(
     name: Annotated[
-        str | None, typer.Argument(metavar="PROBLEM", help="Which one; lists them if left out.")
+        str | None,
+        typer.Argument(metavar="PROBLEM", help="Name of the problem; lists all problems if omitted."),
     ] = None,
     solver: Method = "auto",
     option: MethodOptions = None,
     start: Annotated[
         str | None,
-        option("--start", "NAME", "One of the problem's starts.", default="the first"),
+        option("--start", "NAME", "Name of a starting point of the problem.", default="the first"),
     ] = None,
     tolerance: WantedResidual = 1e-8,
     max_iterations: IterationLimit = None,
     time_limit: TimeLimit = math.inf,
     as_json: AsJson = False,
 ) -> None:
-    """Solve a complementarity problem of the collection and print the answer's certificate.
+    """Solve a complementarity problem of the collection and print the certificate of the solution.
 
-    Exit code 0 if it was solved to the tolerance, 2 if not.
+    Exits with status 0 if the tolerance was reached, 2 if not.
     """
     from nonsmooth.cli.solver import built
     from nonsmooth.cli.terminal.complementarity_tables import complementarity_report
@@ -84,7 +85,7 @@ def complementarity(
         OUT.print(complementarity_report(solution, tolerance, _MOST_SHOWN))
         distance = known.distance(solution.point)
         if not math.isnan(distance):
-            OUT.print(f"Largest difference from the known answer: {distance:.2e}")
+            OUT.print(f"Largest difference from the known solution: {distance:.2e}")
     if solution.status is not Status.SOLVED:
         raise typer.Exit(2)
 

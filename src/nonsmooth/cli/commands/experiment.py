@@ -21,15 +21,16 @@ from nonsmooth.cli.terminal.lists import list_experiments
 )
 def experiment(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Which one; lists them if left out.")
+        str | None,
+        typer.Argument(metavar="NAME", help="Name of the experiment; lists all experiments if omitted."),
     ] = None,
     output: Annotated[
         Path | None,
-        option("--output -o", "DIR", "Folder for the files.", default="results/NAME"),
+        option("--output -o", "DIR", "Output folder.", default="results/NAME"),
     ] = None,
-    quick: Annotated[bool, switch("--quick", "Coarser and faster.")] = False,
+    quick: Annotated[bool, switch("--quick", "Run a coarser, faster version.")] = False,
 ) -> None:
-    """Run an experiment of a paper: writes data and figures, prints the paper's values beside ours."""
+    """Run an experiment of a paper: write data and figures, and print the paper's values beside ours."""
     from nonsmooth._support.words import counted
     from nonsmooth.cli.terminal.tables import comparison_table, titled
     from nonsmooth.experiments import REGISTRY
@@ -49,7 +50,7 @@ def experiment(
         kept = sorted(file.name for file in written if file.parent == folder)
         what = f"kept {', '.join(kept)} in {folder}" if kept else "no file was written"
         if len(written) > len(kept):
-            what = f"what is finished is kept in {folder}; the same command goes on"
+            what = f"finished parts are kept in {folder}; run the same command to continue"
         ERR.print(f"Interrupted: {what}.", soft_wrap=True)
         raise typer.Exit(130) from None
     rows = [(row.quantity, row.paper, row.ours, row.unit, row.error_or_note) for row in summary.comparisons]

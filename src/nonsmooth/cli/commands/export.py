@@ -36,35 +36,35 @@ def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5).")],
     vtk: Annotated[
         Path | None,
-        option("--vtk", "DIR", "Series for ParaView: bodies, surfaces, contacts, joints."),
+        option("--vtk", "DIR", "Write time series for ParaView: bodies, surfaces, contacts, joints."),
     ] = None,
     csv: Annotated[
         Path | None,
-        option("--csv", "DIR", "Tables of bodies, frames, contacts, joints and steps as CSV."),
+        option("--csv", "DIR", "Write tables of bodies, frames, contacts, joints and steps as CSV."),
     ] = None,
-    parquet: Annotated[Path | None, option("--parquet", "DIR", "The same tables as Parquet.")] = None,
+    parquet: Annotated[Path | None, option("--parquet", "DIR", "Write the same tables as Parquet.")] = None,
     gltf: Annotated[
         Path | None,
-        option("--gltf", "FILE.glb", "One frame as a three-dimensional scene."),
+        option("--gltf", "FILE.glb", "Write one frame as a 3D scene."),
     ] = None,
     start: Annotated[
         float | None,
-        option("--from", "SECONDS", "First time.", default="the beginning", parser=number),
+        option("--from", "SECONDS", "Time of the first frame.", default="the beginning", parser=number),
     ] = None,
     end: Annotated[
         float | None,
-        option("--to", "SECONDS", "Last time.", default="the end", parser=number),
+        option("--to", "SECONDS", "Time of the last frame.", default="the end", parser=number),
     ] = None,
     every: Annotated[
         int | None,
-        option("--every", "FRAMES", "One of so many frames.", default="1", parser=whole_number),
+        option("--every", "FRAMES", "Export every Nth frame.", default="1", parser=whole_number),
     ] = None,
     surfaces: Annotated[
         str | None,
         option(
             "--surfaces",
             "WHICH",
-            "Shapes as triangles for --vtk: all, meshes (no spheres) or none.",
+            "Shapes to write as triangles with --vtk: all, meshes (no spheres) or none.",
             default="all",
         ),
     ] = None,
@@ -73,20 +73,25 @@ def export(
         option(
             "--time",
             "SECONDS",
-            "Time of the frame for --gltf, the nearest there is.",
+            "Time of the frame for --gltf; the nearest frame is used.",
             default="the last",
             parser=number,
         ),
     ] = None,
     colour: Annotated[
         str | None,
-        option("--colour", "WHAT", "For --gltf: body, speed or force.", default="body"),
+        option(
+            "--colour",
+            "WHAT",
+            "Quantity that colours the bodies with --gltf: body, speed or force.",
+            default="body",
+        ),
     ] = None,
-    quiet: Annotated[bool, switch("--quiet", "Show no bar and no list.")] = False,
+    quiet: Annotated[bool, switch("--quiet", "Suppress the progress bar and the list of files.")] = False,
 ) -> None:
-    """Write a recorded run for other programs: ParaView, tables, glTF.
+    """Export a recorded run to ParaView, tables or glTF.
 
-    An earlier export in the same folder is replaced. Ctrl-C keeps the frames that are done.
+    An earlier export in the same folder is replaced. After Ctrl-C the frames written so far are kept.
     """
     from nonsmooth.io import Trajectory
     from nonsmooth.io.exports.selection import Selection
@@ -95,7 +100,7 @@ def export(
     from nonsmooth.view.exports.vtk import SurfaceChoice, export_vtk
 
     if vtk is csv is parquet is gltf is None:
-        raise OptionError(f"there is nothing to export {file} to: name one or more of {_TARGETS}")
+        raise OptionError(f"no target to export {file} to: give one or more of {_TARGETS}")
     series = vtk is not None or csv is not None or parquet is not None
     _check_use("--vtk DIR", vtk is not None, {"--surfaces": surfaces})
     _check_use("--vtk, --csv or --parquet", series, {"--from": start, "--to": end, "--every": every})
@@ -122,7 +127,7 @@ def export(
 
 
 def _write_series(folder: Path, write: Callable[..., list[Path]], quiet: bool, later: list[Path]) -> None:
-    """Write frame after frame with a bar, and say what there is then; `later` is still to be written."""
+    """Write frames with a progress bar and print a summary; `later` has still to be written."""
     from nonsmooth._support.words import counted
 
     reached = (0, 0)
@@ -165,9 +170,9 @@ def _write_frame(
 
 
 def _check_use(owner: str, there: bool, options: dict[str, object]) -> None:
-    """Refuse options of a target that is not named."""
+    """Reject options of a target that is not given."""
     for flag in (flag for flag, value in options.items() if value is not None and not there):
-        raise OptionError(f"{flag} is about {owner}: name such a target, or leave {flag} out")
+        raise OptionError(f"{flag} applies only to {owner}: give that target, or omit {flag}")
 
 
 def _check_glb(path: Path | None) -> None:

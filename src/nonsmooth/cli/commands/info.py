@@ -10,10 +10,10 @@ from nonsmooth.cli.terminal.console import OUT
 
 @command(
     Group.ABOUT,
-    ("nonsmooth info", "what to put into a bug report"),
+    ("nonsmooth info", "include this in a bug report"),
 )
 def info() -> None:
-    """Show versions, threads, the cache of compiled kernels, and which optional solvers are present."""
+    """Show versions, threads, the cache of compiled kernels, and the optional solvers installed."""
     import platform
     from importlib import metadata
 
@@ -42,10 +42,10 @@ def info() -> None:
         ("Clarabel", f"installed, {clarabel}" if clarabel else "not installed: pip install clarabel"),
         (
             "Mosek",
-            f"installed, {mosek}; its licence is looked at when it is used"
+            f"installed, {mosek}; its licence is checked on first use"
             if mosek
             else 'not installed: pip install "nonsmooth[mosek]"',
         ),
     ]
     for what, fact in facts:
-        OUT.print(f"{what:<14}{fact}", soft_wrap=True)  # a path stays in one piece
+        OUT.print(f"{what:<14}{fact}", soft_wrap=True)  # do not break paths

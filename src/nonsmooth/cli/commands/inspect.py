@@ -1,4 +1,4 @@
-"""The command `nonsmooth inspect`: what a recording holds."""
+"""The command `nonsmooth inspect`: the contents of a recording."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nonsmooth.cli.terminal.console import OUT
 
 @command(
     Group.RECORDINGS,
-    ("nonsmooth inspect f.h5", "also while the run goes on"),
+    ("nonsmooth inspect f.h5", "also during the run"),
 )
 def inspect(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5).")],
 ) -> None:
-    """Show what a recorded run holds, how far it came, and its certificate."""
+    """Show the contents of a recorded run, the time it reached, and its certificate."""
     from nonsmooth.cli.terminal.run_tables import recording_report
     from nonsmooth.io import Trajectory
 

@@ -1,4 +1,4 @@
-"""The command `nonsmooth list`: names of all there is."""
+"""The command `nonsmooth list`: names of scenes, experiments, solvers and problems."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _SECTIONS = {
 @command(
     Group.ABOUT,
     ("nonsmooth list", "everything"),
-    ("nonsmooth list solvers", "the solvers and what they take"),
+    ("nonsmooth list solvers", "solvers and the problems they support"),
     ("nonsmooth list problems", "the problems of the library"),
 )
 def list_names(
     section: Annotated[
         str | None,
-        typer.Argument(metavar="SECTION", help=f"One of {', '.join(_SECTIONS)}; all if left out."),
+        typer.Argument(metavar="SECTION", help=f"One of {', '.join(_SECTIONS)}; all if omitted."),
     ] = None,
 ) -> None:
     """List scenes, experiments, solvers and problems."""

@@ -1,4 +1,4 @@
-"""The command `nonsmooth problem`: what a problem file holds, and the same problem in another format."""
+"""The command `nonsmooth problem`: show a problem file, and convert it to another format."""
 
 from __future__ import annotations
 
@@ -25,22 +25,24 @@ _KINDS = ("global", "local")
 
 @command(
     Group.PROBLEMS,
-    ("nonsmooth problem block.hdf5", "what the file holds"),
+    ("nonsmooth problem block.hdf5", "contents of the file"),
     ("nonsmooth problem block.hdf5 -o block.dat", "as text for Siconos"),
     ("nonsmooth problem block.hdf5 -o w.hdf5 --kind local", "W and q in place of M, H, f, w"),
-    ("nonsmooth problem cube-glides -o cube.hdf5 --fresh", "replace an older file"),
+    ("nonsmooth problem cube-glides -o cube.hdf5 --fresh", "overwrite an existing file"),
     ("nonsmooth problem block.h5 -o b.dat --law coulomb", "with another law"),
 )
 def problem(
     problem: ProblemName,
     output: Annotated[
         Path | None,
-        option("--output -o", "FILE", "Write the problem: .h5 (own), .hdf5 (FCLib) or .dat."),
+        option(
+            "--output -o", "FILE", "Write the problem to .h5 (own format), .hdf5 (FCLib) or .dat (Siconos)."
+        ),
     ] = None,
     form: Annotated[
         str | None,
         option(
-            "--format", "NAME", "Format of the written file: own, fclib or siconos.", default="by its name"
+            "--format", "NAME", "Format of the output file: own, fclib or siconos.", default="by its ending"
         ),
     ] = None,
     kind: Annotated[
@@ -48,7 +50,7 @@ def problem(
         option(
             "--kind",
             "KIND",
-            "Write it global (M, H, f, w) or local (W, q).",
+            "Form to write: global (M, H, f, w) or local (W, q).",
             default="global if masses are known",
         ),
     ] = None,
@@ -56,15 +58,15 @@ def problem(
     fresh: Annotated[bool, switch("--fresh", "Overwrite an existing file.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a problem file holds, and write it in another format.
+    """Show the contents of a problem file, and convert it to another format.
 
     Residuals of stored solutions and guesses are recomputed from the problem.
-    What the other format does not hold besides the problem is named.
+    Data that the other format cannot store is listed.
     """
     if output is None:
         for flag, value in (("--format", form), ("--kind", kind), ("--fresh", fresh or None)):
             if value is not None:
-                raise OptionError(f"{flag} is about the file to be written: name it with -o FILE")
+                raise OptionError(f"{flag} applies to the output file: name it with -o FILE")
     if kind not in (None, *_KINDS):
         raise OptionError(f"--kind {kind}: choose one of {', '.join(_KINDS)}")
     target = None if output is None else _target(output, form, fresh)
@@ -83,11 +85,11 @@ def problem(
     say = ERR if as_json else OUT
     say.print(f"Written to {output}, {target.title}", soft_wrap=True)
     if lost:
-        say.print(f"Left out, as this format does not hold it: {', '.join(lost)}", soft_wrap=True)
+        say.print(f"Left out, because this format cannot store it: {', '.join(lost)}", soft_wrap=True)
 
 
 def _target(output: Path, name: str | None, fresh: bool) -> ProblemFormat:
-    """Return the format of the file to be written; refuses to overwrite."""
+    """Return the format of the output file; raises if the file exists and is not to be overwritten."""
     from nonsmooth.io.problems.formats import FORMATS
 
     check_target(output)
@@ -103,7 +105,7 @@ def _target(output: Path, name: str | None, fresh: bool) -> ProblemFormat:
 
 
 def _facts(name: str, title: str, contents: Contents) -> dict[str, Any]:
-    """All that is shown, by name; numbers in SI units."""
+    """The facts to show, by name; numbers in SI units."""
     import numpy as np
 
     problem = contents.problem

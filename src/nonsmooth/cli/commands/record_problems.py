@@ -1,4 +1,4 @@
-"""The command `nonsmooth record-problems`: keep the contact problems of a run as FCLib files."""
+"""The command `nonsmooth record-problems`: save the contact problems of a run as FCLib files."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def record_problems(
     scene: SceneName,
     every: Annotated[
         int,
-        option("--every", "STEPS", "Keep the problem of each so many steps.", parser=whole_number),
+        option("--every", "STEPS", "Save the contact problem every N steps.", parser=whole_number),
     ],
     parameters: Parameters = None,
     duration: Duration = None,
@@ -62,30 +62,28 @@ def record_problems(
         option(
             "--first",
             "STEP",
-            "First step to keep, counted from 1.",
+            "First step to save, counted from 1.",
             default="as --every",
             parser=whole_number,
         ),
     ] = None,
     limit: Annotated[
         int | None,
-        option("--limit", "COUNT", "Stop after so many problems.", parser=whole_number),
+        option("--limit", "COUNT", "Stop after N problems.", parser=whole_number),
     ] = None,
     contacts_at_least: Annotated[
         int,
-        option(
-            "--contacts-at-least", "COUNT", "Pass over problems with fewer contacts.", parser=whole_number
-        ),
+        option("--contacts-at-least", "COUNT", "Skip problems with fewer contacts.", parser=whole_number),
     ] = 1,
     kind: Annotated[
         str,
-        option("--kind", "KIND", "global (M, H, f, w) or local (W, q)."),
+        option("--kind", "KIND", "Form to write: global (M, H, f, w) or local (W, q)."),
     ] = "global",
     with_solutions: Annotated[
         bool,
-        switch("--with-solutions", "Store the impulses and velocities found, too."),
+        switch("--with-solutions", "Also store the impulses and velocities found."),
     ] = False,
-    output: Annotated[Path, option("--output", "DIR", "Folder for the files.")] = Path("problems"),
+    output: Annotated[Path, option("--output", "DIR", "Output folder.")] = Path("problems"),
     solver: SolverName = None,
     option: SolverOptions = None,
     tolerance: Tolerance = None,
@@ -94,11 +92,12 @@ def record_problems(
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run a scene and keep the contact problem of every so many steps as an FCLib file (HDF5).
+    """Run a scene and save the contact problem of every Nth step as an FCLib file (HDF5).
 
-    A file is named SCENE-iSTEP-CONTACTS.hdf5. Problems that were not solved are
-    kept too, and say so. Exit code 0 if every step of the run reached its
-    tolerance and joints held, 2 if not. Ctrl-C keeps what was written.
+    Files are named SCENE-iSTEP-CONTACTS.hdf5. Problems that were not solved are
+    also saved, and marked so. Exits with status 0 if every step reached its
+    tolerance and the joints held, 2 if not. After Ctrl-C the files written so
+    far are kept.
     """
     from nonsmooth._support.words import counted
 
@@ -114,7 +113,7 @@ def record_problems(
         )  # fmt: skip
         if (law := settings.get("law", "coulomb")) != "coulomb":
             raise OptionError(
-                f'{scene} asks for the law {law}: FCLib files state Coulomb friction; set law = "coulomb"'
+                f'{scene} uses the law {law}, but FCLib files store Coulomb friction: set law = "coulomb"'
             )
         recorder = _Recorder(
             name, found, output, every, first or every, limit, contacts_at_least, form, with_solutions,
@@ -156,19 +155,19 @@ def _kind(word: str) -> Kind:
 
 
 def _check_folder(folder: Path, name: str) -> None:
-    """Find out before the run whether files would be overwritten: their names are known only then."""
+    """Check before the run whether files could be overwritten: their names are known only during it."""
     check_folder(folder)
     older = sorted(folder.glob(f"{escape(name)}-i*.hdf5"))
     if older:
         raise OptionError(
-            f"{folder} holds problems of {name} already ({older[0].name}): name another folder with "
+            f"{folder} already holds problems of {name} ({older[0].name}): choose another folder with "
             "--output, or delete them"
         )
 
 
 @dataclass
 class _Recorder:
-    """Writes the problems of the steps first, first + every, … that have contacts enough."""
+    """Writes the problems of the steps first, first + every, … that have enough contacts."""
 
     name: str
     scene: FoundScene
@@ -209,11 +208,11 @@ class _Recorder:
         self.written.append((path, solution))
 
     def is_full(self, frame: Frame) -> bool:
-        """True when nothing more is wanted."""
+        """True when no further problem is wanted."""
         return self.limit is not None and len(self.written) >= self.limit
 
     def last_needed(self, done: int) -> int:
-        """The last step that is needed, if all wanted steps to come have contacts enough."""
+        """The last step needed if all remaining wanted steps have enough contacts."""
         if self.limit is None:
             return 2**62
         left = self.limit - len(self.written)
@@ -223,7 +222,7 @@ class _Recorder:
         return self.first + (turns + left - 1) * self.every
 
     def kept(self, in_past: bool = False) -> str:
-        """What was written, in a few words; what an interrupted run leaves unless `in_past`."""
+        """A short summary of the files written; worded for an interrupted run unless `in_past`."""
         from nonsmooth._support.words import counted
 
         if not self.written:
@@ -234,7 +233,7 @@ class _Recorder:
         return f"{text}, {unsolved} of them not solved to the tolerance" if unsolved else text
 
     def table(self) -> Table:
-        """One row for every file."""
+        """A table with one row per file."""
         from nonsmooth.cli.terminal.tables import BAD, plain_table
 
         table = plain_table("file", "contacts", "status", "residual", numbers=("contacts", "residual"))
@@ -249,7 +248,7 @@ class _Recorder:
         return table
 
     def _info(self, frame: Frame) -> FclibInfo:
-        """Where the problem comes from, and how its run solved it."""
+        """The origin of the problem, and how the run solved it."""
         from nonsmooth import __version__
         from nonsmooth._support.words import counted
         from nonsmooth.io.problems.fclib import FclibInfo
@@ -268,7 +267,7 @@ class _Recorder:
         rows = ", a joint row's its error divided by the step and the rate of its driver" if joints else ""
         biases = f"its bias is the gap divided by the step{rows}"
         if self.scheme != "stabilised":
-            biases = "overlaps and joint errors are put right after the step and are not in the biases"
+            biases = "overlaps and joint errors are corrected after the step and are not part of the biases"
         return FclibInfo(
             title=f"{self.name}, step {frame.index}" + (f": {summary}" if summary else ""),
             description=(

@@ -1,4 +1,4 @@
-"""The command `nonsmooth render`: pictures and films of a recorded run, without a display."""
+"""The command `nonsmooth render`: images and films of a recorded run, without a display."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _PICTURE_ONLY, _FILM_ONLY = ("--time",), ("--fps", "--speed", "--from", "--to")
 )
 def render(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5).")],
-    output: Annotated[Path | None, option("--output -o", "FILE.png", "A picture: .png or .jpg.")] = None,
+    output: Annotated[Path | None, option("--output -o", "FILE.png", "Write an image: .png or .jpg.")] = None,
     film: Annotated[Path | None, option("--film", "FILE.mp4", "Write a film: .mp4 or .gif.")] = None,
     time: Annotated[
         float | None,
         option(
             "--time",
             "SECONDS",
-            "Simulated time of the picture; between frames it is interpolated.",
+            "Simulated time of the image; states between frames are interpolated.",
             default="the last",
             parser=number,
         ),
@@ -49,34 +49,44 @@ def render(
         str,
         option("--colour", "WHAT", "Colour bodies by speed, force, or body."),
     ] = "speed",
-    forces: Annotated[bool, switch("--forces", "Arrows of contact forces.")] = False,
-    chains: Annotated[bool, switch("--chains", "Lines between bodies, thick for large forces.")] = False,
-    contacts: Annotated[bool, switch("--contacts", "Dots at contacts: stick, slide, separate.")] = False,
+    forces: Annotated[bool, switch("--forces", "Draw contact forces as arrows.")] = False,
+    chains: Annotated[
+        bool, switch("--chains", "Draw force chains: lines between bodies, as wide as the force is large.")
+    ] = False,
+    contacts: Annotated[bool, switch("--contacts", "Draw contacts as dots: stick, slide, separate.")] = False,
     size: Annotated[str, option("--size", "WxH", "Width and height in pixels.")] = "1280x720",
     camera: Annotated[
         str | None,
-        option("--camera", "A,E[,Z]", "Azimuth, elevation (degrees) and zoom.", default="-60,25,1"),
+        option("--camera", "A,E[,Z]", "Azimuth and elevation in degrees, and zoom.", default="-60,25,1"),
     ] = None,
     fps: Annotated[
         float | None,
-        option("--fps", "NUMBER", "Pictures per second.", default="25", parser=number),
+        option("--fps", "NUMBER", "Frames per second of the film.", default="25", parser=number),
     ] = None,
     speed: Annotated[
         float | None,
-        option("--speed", "NUMBER", "Simulated seconds per second of film.", default="1", parser=number),
+        option("--speed", "NUMBER", "Simulated seconds per second of the film.", default="1", parser=number),
     ] = None,
     start: Annotated[
         float | None,
-        option("--from", "SECONDS", "Start of a film.", default="the first", parser=number),
+        option(
+            "--from",
+            "SECONDS",
+            "Simulated time at the start of the film.",
+            default="the first",
+            parser=number,
+        ),
     ] = None,
     end: Annotated[
         float | None,
-        option("--to", "SECONDS", "End of a film.", default="the last", parser=number),
+        option(
+            "--to", "SECONDS", "Simulated time at the end of the film.", default="the last", parser=number
+        ),
     ] = None,
 ) -> None:
-    """Draw a picture or a film of a recorded run; no display is needed.
+    """Render a recorded run as an image or a film; no display is needed.
 
-    Ctrl-C ends a film early: what was written so far can be played.
+    Ctrl-C ends a film early: the part written so far can be played.
     """
     given = {"--time": time, "--fps": fps, "--speed": speed, "--from": start, "--to": end}
     _check_choice(output, film, given)
@@ -106,7 +116,7 @@ def _draw_picture(
 
     wanted = recorded_span(trajectory)[1] if time is None else time
     picture = Image.fromarray(Painter(trajectory, [wanted], look, view).paint(wanted))
-    picture.save(output, quality=92)  # of a JPEG: less blurs the legend
+    picture.save(output, quality=92)  # of a JPEG; lower values blur the legend
     OUT.print(f"t = {wanted:.3f} s drawn in {output}", soft_wrap=True)
 
 
@@ -142,18 +152,18 @@ def _draw_film(
 
 
 def _check_choice(output: Path | None, film: Path | None, given: dict[str, float | None]) -> None:
-    """One of picture and film, with options that belong to it."""
+    """Check that an image or a film is asked for, with options that apply to it."""
     if (output is None) == (film is None):
-        raise OptionError("name what to draw: a picture with -o FILE.png or a film with --film FILE.mp4")
+        raise OptionError("no output given: write an image with -o FILE.png or a film with --film FILE.mp4")
     others, what = (
         (_FILM_ONLY, "a film: use --film") if film is None else (_PICTURE_ONLY, "a picture: use -o")
     )
     for flag in others:
         if given[flag] is not None:
-            raise OptionError(f"{flag} is about {what} FILE")
+            raise OptionError(f"{flag} applies only to {what} FILE")
     check_target(output or film)
     if output is not None and output.suffix.lower() not in _PICTURES:
-        raise OptionError(f"-o {output}: the name of a picture must end in one of {', '.join(_PICTURES)}")
+        raise OptionError(f"-o {output}: the name of an image must end in one of {', '.join(_PICTURES)}")
 
 
 def _look(colour: str, size: str, **shown: bool) -> Look:
@@ -166,7 +176,7 @@ def _look(colour: str, size: str, **shown: bool) -> Look:
     try:
         width, height = (int(part) for part in size.lower().split("x"))
     except ValueError:
-        raise OptionError(f"--size {size} is no size: write width and height as 1280x720") from None
+        raise OptionError(f"--size {size} is not a size: give width and height as 1280x720") from None
     return Look(colour=ColourBy(colour), width=width, height=height, **shown)
 
 
@@ -180,5 +190,5 @@ def _view(camera: str | None) -> View | None:
     except ValueError:
         numbers = []
     if len(numbers) not in (2, 3):
-        raise OptionError(f"--camera {camera} is no view: write azimuth,elevation[,zoom] as -60,25,1")
+        raise OptionError(f"--camera {camera} is not a view: give azimuth,elevation[,zoom] as -60,25,1")
     return View(*numbers)

@@ -1,4 +1,4 @@
-"""The command `nonsmooth reproduce`: all experiments of the papers, and one report of them."""
+"""The command `nonsmooth reproduce`: all experiments of the papers, in one report."""
 
 from __future__ import annotations
 
@@ -19,36 +19,39 @@ if TYPE_CHECKING:
 
 @command(
     Group.PAPERS,
-    ("nonsmooth reproduce --quick", "all papers, coarser and faster"),
+    ("nonsmooth reproduce --quick", "all papers, coarse and fast"),
     ("nonsmooth reproduce --paper studer --quick", "the experiments of one paper"),
     ("nonsmooth reproduce --paper melanz --paper mazhar -o two", "two papers"),
-    ("nonsmooth reproduce", "everything at the papers' sizes: takes long"),
+    ("nonsmooth reproduce", "all papers at full size: takes hours"),
 )
 def reproduce(
     paper: Annotated[
         list[str] | None,
         option(
-            "--paper", "NAME", "melanz, negrut, mazhar, studer or andreani; may be repeated.", default="all"
+            "--paper",
+            "NAME",
+            "Paper to reproduce: melanz, negrut, mazhar, studer or andreani; may be repeated.",
+            default="all",
         ),
     ] = None,
-    quick: Annotated[bool, switch("--quick", "Coarser and faster.")] = False,
+    quick: Annotated[bool, switch("--quick", "Run coarser, faster versions.")] = False,
     output: Annotated[
         Path | None,
         option(
             "--output -o",
             "DIR",
-            "Folder for report and data.",
+            "Output folder for the report and the data.",
             default="results/reproduce, with --quick results/reproduce-quick",
         ),
     ] = None,
-    fresh: Annotated[bool, switch("--fresh", "Run everything anew, also what is complete.")] = False,
+    fresh: Annotated[bool, switch("--fresh", "Discard saved results and run again.")] = False,
 ) -> None:
-    """Run the papers' experiments and write one HTML report: theirs beside ours.
+    """Run the papers' experiments and write one HTML report that compares their results with ours.
 
-    For every figure and table: what it shows, our picture, the paper's number,
-    ours, and the verdict; the machine, the times, and links to the data.
-    After Ctrl-C the same command goes on: what is complete is not run again.
-    Exit code 2 if an experiment failed; the others are run all the same.
+    The report shows, for every figure and table, our figure, the paper's number and ours,
+    and the verdict; it lists the machine and the times, and links to the data.
+    After Ctrl-C, run the same command to continue: complete experiments are not run again.
+    Exits with status 2 if an experiment failed; the others are still run.
     """
     from nonsmooth.cli.terminal.overall_bar import overall_bar
     from nonsmooth.experiments import REGISTRY
@@ -74,11 +77,11 @@ def reproduce(
         interrupted = True
     report = write_report(run, papers)
     _print_overview(run, papers)
-    OUT.print(f"\nThe report is {report}", soft_wrap=True)
+    OUT.print(f"\nReport written to {report}", soft_wrap=True)
     if interrupted:
         ERR.print(
-            f"Interrupted with {len(run.left)} of {len(run.experiments)} experiments left: "
-            "the same command goes on."
+            f"Interrupted with {len(run.left)} of {len(run.experiments)} experiments left; "
+            "run the same command to continue."
         )
         raise typer.Exit(130)
     for each in run.failed:
@@ -89,7 +92,7 @@ def reproduce(
 
 
 class _Watch:
-    """Shows how the run goes on: the bar moves, and each experiment leaves a line."""
+    """Shows the progress of the run: a bar, and one line per finished experiment."""
 
     def __init__(self, bar: OverallBar) -> None:
         self._bar = bar
@@ -103,13 +106,13 @@ class _Watch:
 
 
 def _print_overview(run: Reproduction, papers: list[Paper]) -> None:
-    """How many figures, tables and places of each paper have which verdict."""
+    """The number of figures, tables and passages of each paper by verdict."""
     from nonsmooth.cli.terminal.tables import plain_table, titled
     from nonsmooth.experiments.report import PAPERS, judge_entry
     from nonsmooth.experiments.report.parts import counts
     from nonsmooth.experiments.report.verdicts import tally
 
-    table = plain_table("paper", "verdicts on figures, tables and places in the text")
+    table = plain_table("paper", "verdicts on figures, tables and passages")
     for paper in papers:
         found = tally(judge_entry(entry, run.outcomes).verdict for entry in paper.entries)
         table.add_row(paper.name, counts(found))

@@ -1,4 +1,4 @@
-"""The command `nonsmooth run`: move a scene through time."""
+"""The command `nonsmooth run`: simulate a scene."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from nonsmooth.io import Recording
 
 _CHECKPOINT_SECONDS = 5.0
-"""Wall time between checkpoints: an interrupted run repeats no more than this."""
+"""Wall time in s between checkpoints: a resumed run repeats at most this much."""
 
 
 @command(
@@ -55,7 +55,9 @@ def run(
     law: Annotated[
         str | None,
         typer.Option(
-            "--law", metavar="LAW", help="coulomb, relaxed or pyramid(8).  [dim]\\[scene's, or coulomb][/dim]"
+            "--law",
+            metavar="LAW",
+            help="Friction law: coulomb, relaxed or pyramid(8).  [dim]\\[scene's, or coulomb][/dim]",
         ),
     ] = None,
     solver: SolverName = None,
@@ -80,39 +82,40 @@ def run(
     ] = None,
     every: Annotated[
         int | None,
-        typer.Option(
-            "--every", metavar="STEPS", parser=whole_number, help="Record a frame each so many steps."
-        ),
+        typer.Option("--every", metavar="STEPS", parser=whole_number, help="Record a frame every N steps."),
     ] = None,
     interval: Annotated[
         float | None,
         typer.Option(
-            "--interval", metavar="SECONDS", parser=number, help="Record a frame each so much simulated time."
+            "--interval",
+            metavar="SECONDS",
+            parser=number,
+            help="Record a frame every T seconds of simulated time.",
         ),
     ] = None,
     reactions: Annotated[
         bool,
-        typer.Option("--reactions", metavar="", help="Record forces and torques of the joints as well."),
+        typer.Option("--reactions", metavar="", help="Also record forces and torques of the joints."),
     ] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", metavar="", help="Go on from the recording's last checkpoint.")
+        bool, typer.Option("--resume", metavar="", help="Continue from the last checkpoint of the recording.")
     ] = False,
     fresh: Annotated[
-        bool, typer.Option("--fresh", metavar="", help="Run anew and replace an older recording.")
+        bool, typer.Option("--fresh", metavar="", help="Overwrite an existing recording.")
     ] = False,
     view: Annotated[
-        bool, typer.Option("--view", metavar="", help="Watch the run in the browser, where it can be paused.")
+        bool, typer.Option("--view", metavar="", help="Show the run in the browser, where it can be paused.")
     ] = False,
     host: Host = None,
     port: Port = None,
     quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print a summary as JSON.")] = False,
 ) -> None:
-    """Move a scene through time and print the certificate of the run.
+    """Simulate a scene and print the certificate of the run.
 
-    Exit code 0 if every step reached its tolerance, 2 if not or if joints came
-    apart. Ctrl-C stops after the present step: a recording is kept, and
-    --resume goes on from there.
+    Exits with status 0 if every step reached its tolerance, 2 if not or if a joint
+    opens by more than 0.01 m or rad. Ctrl-C stops after the present step: a recording
+    is kept, and --resume continues from it.
     """
     from nonsmooth.cli.terminal.as_json import run_as_json
     from nonsmooth.cli.terminal.run_tables import run_report
@@ -127,16 +130,18 @@ def run(
     def kept() -> str:
         if record is None or (found := _which_file(record)) is None:
             return "nothing was recorded"
-        return f"{record} is as it was before" if found == older else f"{record} is kept"
+        return f"{record} is unchanged" if found == older else f"{record} is kept"
 
     def go_on() -> str:
         if record is None:
-            return "; --record FILE would keep it"
-        return f"; the same command {again}goes on" if _which_file(record) not in (None, older) else ""
+            return "; give --record FILE to keep results"
+        return (
+            f"; run the same command {again}to continue" if _which_file(record) not in (None, older) else ""
+        )
 
     if not view and (host is not None or port is not None):
         flag = "--host" if host is not None else "--port"
-        raise OptionError(f"{flag} is about the page in the browser: ask for it with --view")
+        raise OptionError(f"{flag} applies to the viewer: give --view as well")
     with ExitStack() as opened:
         with compile_notice():
             found = find_scene(scene, parameters or [])
@@ -164,7 +169,7 @@ def run(
         if page is not None and page.stop_asked:
             ERR.print(f"Stopped on the page at t = {result.time:.6g} s: {kept()}{go_on()}.", soft_wrap=True)
         if page is not None:
-            ERR.print(f"The page stays at {page.address} (Ctrl-C ends it)", soft_wrap=True)
+            ERR.print(f"The page stays open at {page.address} (Ctrl-C ends it)", soft_wrap=True)
             page.wait()
     if result.certificate.failed or not result.certificate.joints_held:
         raise typer.Exit(2)
@@ -178,7 +183,7 @@ def _recording(
     resume: bool,
     fresh: bool,
 ) -> Recording | None:
-    """What to record; refuses to overwrite a run that nobody gave up, and to go on from nothing."""
+    """Return what to record; raises instead of overwriting a run, or of resuming a missing one."""
     from nonsmooth.io import Recording
 
     if path is None:
@@ -187,11 +192,11 @@ def _recording(
             "--resume": resume, "--fresh": fresh,
         }  # fmt: skip
         for flag in (flag for flag, given in needs.items() if given):
-            raise OptionError(f"{flag} is about a recording: name its file with --record FILE")
+            raise OptionError(f"{flag} applies to a recording: name its file with --record FILE")
         return None
     check_target(path)
     if resume and fresh:
-        raise OptionError(f"--resume goes on with {path} and --fresh replaces it: give one of them")
+        raise OptionError(f"--resume continues {path} and --fresh replaces it: give one of them")
     choice = Recording(
         path, every=every, interval=interval, joints=reactions, checkpoint_seconds=_CHECKPOINT_SECONDS,
         overwrite=fresh,
@@ -202,7 +207,7 @@ def _recording(
 
 
 def _which_file(path: Path | None) -> tuple[int, int] | None:
-    """What tells a file from the one that replaces it; None where there is none."""
+    """Identity of a file, which changes when it is replaced; None if there is no file."""
     if path is None or not path.exists():
         return None
     status = path.stat()
@@ -210,19 +215,19 @@ def _which_file(path: Path | None) -> tuple[int, int] | None:
 
 
 def _check_older(path: Path, resume: bool, fresh: bool) -> None:
-    """See that the file is a recording, and that this run may go on with it or replace it."""
+    """Check that the file is a recording, and that this run may continue or replace it."""
     from nonsmooth._support.words import counted
     from nonsmooth.io import Trajectory
     from nonsmooth.io.runs.checkpoint import checkpoint_path
 
     if not path.exists():
-        raise OptionError(f"there is no recording {path} to go on from: leave out --resume to begin one")
+        raise OptionError(f"there is no recording {path} to resume: omit --resume to start one")
     with Trajectory(path) as old:
         done, settings = old.steps.count, old.settings
     checkpoint = checkpoint_path(path)
     if resume and done and not Path(checkpoint).exists():
         raise OptionError(
-            f"{path} has {counted(done, 'step')} but no checkpoint to go on from: put {checkpoint} back "
+            f"{path} has {counted(done, 'step')} but no checkpoint to resume from: restore {checkpoint} "
             "beside it, or replace the recording with --fresh in place of --resume"
         )
     if not resume and not fresh:
@@ -230,6 +235,6 @@ def _check_older(path: Path, resume: bool, fresh: bool) -> None:
         if {"duration", "step"} <= settings.keys():
             of = f" of {math.ceil(settings['duration'] / settings['step'] - 1e-9)}"
         raise OptionError(
-            f"{path} holds a run of {done}{of} steps already: go on with --resume, replace it with --fresh, "
-            "or name another file"
+            f"{path} already holds a run of {done}{of} steps: continue with --resume, replace it with "
+            "--fresh, or name another file"
         )

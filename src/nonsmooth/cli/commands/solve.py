@@ -47,26 +47,29 @@ def solve(
     time_limit: TimeLimit = math.inf,
     measure: Annotated[
         str,
-        option("--measure", "NAME", "invariant: the certificate's residual; both: Siconos' error too."),
+        option(
+            "--measure",
+            "NAME",
+            "Errors to reduce: invariant (the certificate's residual) or both (Siconos' error also).",
+        ),
     ] = "invariant",
     start: Annotated[
         Path | None,
-        option("--start", "FILE", "Start from the solution stored in this file."),
+        option("--start", "FILE", "Warm start from the solution stored in this file."),
     ] = None,
     save: Annotated[
-        Path | None, option("--save", "FILE", "Store the problem and its solution (HDF5).")
+        Path | None, option("--save", "FILE", "Save the problem and its solution (HDF5).")
     ] = None,
     plot: Annotated[
         Path | None,
-        option("--plot", "FILE.png", "Draw residual and objective over iterations."),
+        option("--plot", "FILE.png", "Plot residual and objective over iterations."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Solve one contact problem and print the answer's certificate.
+    """Solve one contact problem and print the certificate of the solution.
 
-    Exit code 0 if it was solved to the tolerance, 2 if not; what was found is
-    printed and saved either way.
-    On acceleration level read N for N·s and m/s² for m/s.
+    Exits with status 0 if the tolerance was reached, 2 if not; the last iterate is printed and saved in
+    either case. On acceleration level read N for N·s and m/s² for m/s.
     """
     from nonsmooth.cli.solver import solver_with
     from nonsmooth.cli.terminal.as_json import solution_as_json
@@ -107,9 +110,9 @@ def solve(
     say = ERR if as_json else OUT
     if save is not None:
         write_problem(question, save, solution=solution)
-        say.print(f"Problem and solution stored in {save}", soft_wrap=True)
+        say.print(f"Problem and solution written to {save}", soft_wrap=True)
     if plot is not None:
         history_figure(name, solution, tolerance).savefig(plot)
-        say.print(f"History drawn in {plot}", soft_wrap=True)
+        say.print(f"Plot written to {plot}", soft_wrap=True)
     if solution.status is not Status.SOLVED:
         raise typer.Exit(2)

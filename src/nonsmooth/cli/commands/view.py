@@ -1,4 +1,4 @@
-"""The command `nonsmooth view` and what `nonsmooth run --view` needs: pages in the browser."""
+"""The command `nonsmooth view`, and the viewer of `nonsmooth run --view`: pages in the browser."""
 
 from __future__ import annotations
 
@@ -17,13 +17,20 @@ if TYPE_CHECKING:
 Host = Annotated[
     str | None,
     option(
-        "--host", "ADDRESS", "Serve the page there; 0.0.0.0 is for other computers too.", default="127.0.0.1"
+        "--host",
+        "ADDRESS",
+        "Address to bind to; use 0.0.0.0 to allow other machines to connect.",
+        default="127.0.0.1",
     ),
 ]
 Port = Annotated[
     int | None,
     option(
-        "--port", "NUMBER", "Of the page; if taken, the next free one.", default="8080", parser=whole_number
+        "--port",
+        "NUMBER",
+        "Port of the viewer; the next free port is used if this one is taken.",
+        default="8080",
+        parser=whole_number,
     ),
 ]
 
@@ -31,20 +38,20 @@ Port = Annotated[
 @command(
     Group.RECORDINGS,
     ("nonsmooth view filling.h5", "play a recorded run"),
-    ("nonsmooth view filling.h5 --port 9000", "at another port"),
-    ("nonsmooth view filling.h5 --host 0.0.0.0", "for other computers too"),
+    ("nonsmooth view filling.h5 --port 9000", "on another port"),
+    ("nonsmooth view filling.h5 --host 0.0.0.0", "reachable from other machines"),
     ("nonsmooth run filling --set spheres=100 --view", "watch a run live"),
 )
 def view(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5), which may still be going on.")
+        Path, typer.Argument(metavar="FILE", help="A recorded run (HDF5), finished or still running.")
     ],
     host: Host = None,
     port: Port = None,
 ) -> None:
-    """Play a recorded run in the browser, until Ctrl-C.
+    """Play a recorded run in the browser; stop with Ctrl-C.
 
-    Frames are read one by one: the size of the file does not matter.
+    Frames are read one at a time, so memory does not grow with the size of the file.
     """
     from nonsmooth.view.web.viewer import RecordingView
 
@@ -54,9 +61,9 @@ def view(
 
 
 def live_view(name: str, system: System, host: str | None, port: int | None) -> LiveView:
-    """Open the page of a run and say where it is."""
+    """Open the page of a run and print its address."""
     from nonsmooth.view.web.viewer import LiveView
 
     page = LiveView(name, system, host=host, port=port)
-    ERR.print(f"Open {page.address} in a browser: the run begins then.", soft_wrap=True)
+    ERR.print(f"Open {page.address} in a browser to start the run.", soft_wrap=True)
     return page

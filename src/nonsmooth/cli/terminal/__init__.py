@@ -1,1 +1,1 @@
-"""What the terminal shows: tables, bars, plots, and JSON."""
+"""Terminal output: tables, progress bars, plots, and JSON."""

@@ -1,4 +1,4 @@
-"""Solutions and runs for other programs: plain numbers, words and lists, as JSON has them."""
+"""Solutions and runs as JSON values: numbers, strings and lists."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from nonsmooth.stepping import Run
 
 
 def solution_as_json(name: str, solution: Solution, tolerance: float) -> dict[str, Any]:
-    """Return everything about a solution of the problem `name`; numbers that were not found are None.
+    """Return everything about a solution of the problem `name`; unknown numbers are None.
 
     Time in s, impulses in N·s, joint impulses in N·s or N·m·s, contact velocities in m/s, velocity in m/s
-    and rad/s, dissipation in J; `tolerance` is the relative residual that was asked for.
+    and rad/s, dissipation in J; `tolerance` is the requested relative residual.
     """
     problem, statistics, certificate = solution.problem, solution.statistics, solution.certificate
     return {
@@ -50,11 +50,11 @@ def solution_as_json(name: str, solution: Solution, tolerance: float) -> dict[st
 
 
 def run_as_json(name: str, run: Run) -> dict[str, Any]:
-    """Return a summary of a run of the scene `name`; numbers that were not found are None.
+    """Return a summary of a run of the scene `name`; unknown numbers are None.
 
     Times in s, penetration in m, energies in J; `end` has the numbers of the last step, `wall_time` the time
-    that the parts of all steps took, and `kernel_time` what compiling and loading kernels took besides.
-    `certified` is false, too, where joints came apart.
+    of the parts of all steps, and `kernel_time` the time for compiling and loading kernels, which is not
+    included there. `certified` is also false if joints opened.
     """
     steps, certificate = run.steps, run.certificate
     numbers = ((field.name, getattr(certificate, field.name)) for field in fields(certificate))

@@ -1,6 +1,6 @@
-"""Several solvers on one problem: a table, a convergence plot, and the same for other programs.
+"""Several solvers on one problem: a table, a convergence plot, and JSON values.
 
-matplotlib is imported when the figure is made, and never through pyplot.
+matplotlib is imported when the figure is made, without pyplot.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from nonsmooth.solvers import Solution, Status
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CANNOT = "cannot take it"
-"""What is shown in place of a status where a solver does not take the problem."""
+CANNOT = "not supported"
+"""Shown in place of a status if a solver does not support the problem."""
 _MARKERS = "osD^vPX<>*hpd"
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What became of one solver: its solution, or the reason why it cannot take the problem."""
+    """The result of one solver: its solution, or the reason why it does not support the problem."""
 
     name: str
-    """As the user gave it, options included."""
+    """As given by the user, options included."""
     solution: Solution | None
     reason: str = ""
     recorded: Solution | None = None
-    """The same solve with its history, slower; None where no plot was asked for."""
+    """The same solve with its history, slower; None if no plot was requested."""
 
     @property
     def solved(self) -> bool:
@@ -44,7 +44,7 @@ class Attempt:
 
 
 def attempt_report(attempts: Sequence[Attempt]) -> Group:
-    """Return one row per solver: status, iterations, wall time, relative residual; notes, reasons below."""
+    """Return one row per solver: status, iterations, wall time, relative residual; notes below."""
     table = plain_table(
         "name", "status", "iterations", "time", "residual", numbers=("iterations", "time", "residual")
     )
@@ -72,9 +72,9 @@ def attempt_report(attempts: Sequence[Attempt]) -> Group:
 def attempts_as_json(
     name: str, problem: ContactProblem, attempts: Sequence[Attempt], tolerance: float
 ) -> dict[str, Any]:
-    """Return the table, and the histories where there are any; numbers that were not found are None.
+    """Return the table, and the histories if there are any; unknown numbers are None.
 
-    Times are in s; `tolerance` is the relative residual that was asked for.
+    Times are in s; `tolerance` is the requested relative residual.
     """
     return {
         "problem": {
@@ -93,7 +93,7 @@ def attempts_figure(
 ) -> Figure:
     """Draw relative residuals over iterations and over time in ms, all axes logarithmic.
 
-    Of a method that runs to its end in one call there is the start and the end alone, without a line.
+    For a method that runs in one call only its start and end points are drawn, without a line.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -106,7 +106,7 @@ def attempts_figure(
     for index, attempt in enumerate(drawn):
         assert attempt.recorded is not None
         history = attempt.recorded.statistics.history
-        # a residual of exactly zero has no place on a logarithmic axis
+        # zero cannot be drawn on a logarithmic axis
         residual = np.where(history.residual > 0.0, history.residual, np.nan)
         line = "none" if len(residual) <= 2 else "-" if attempt.solved else ":"
         style: dict[str, Any] = {

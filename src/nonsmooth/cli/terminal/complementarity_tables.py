@@ -1,4 +1,4 @@
-"""Tables for the terminal: the answer to a complementarity problem and its certificate."""
+"""Tables for the terminal: the solution of a complementarity problem and its certificate."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from nonsmooth.cli.wording import in_flags
 from nonsmooth.complementarity import Solution, Status
 
 _ROWS = (
-    ("bounds", "how far z is outside its bounds"),
-    ("signs", "how far F has a sign that no bound allows"),
+    ("bounds", "by how much z violates its bounds"),
+    ("signs", "by how much F has a sign that no bound allows"),
     ("complementarity", "distance from a bound times F"),
     ("natural_map", "|z − mid(l, z − F, u)|, which is compared with the tolerance"),
 )
 
 
 def complementarity_report(solution: Solution, tolerance: float, most_shown: int) -> Group:
-    """Return a whole answer; z itself where it has at most so many variables."""
+    """Return tables of a solution; z is included if it has few enough variables."""
     problem, statistics, certificate = solution.problem, solution.statistics, solution.certificate
     style = GOOD if solution.status is Status.SOLVED else BAD
     lines = [

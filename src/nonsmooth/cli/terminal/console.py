@@ -1,6 +1,6 @@
-"""The two streams of the command in the house style, and the bar of a long run.
+"""Standard output and standard error in the common style, and the progress bar of a long run.
 
-Text is shown as it is: square brackets in a name are not markup.
+Text is printed verbatim: square brackets in a name are not markup.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
 OUT = Console(markup=False, highlight=False)
-"""Standard output: answers."""
+"""Standard output: results."""
 ERR = Console(markup=False, highlight=False, stderr=True)
-"""Standard error: mistakes, notices and progress."""
+"""Standard error: errors, notices and progress."""
 
 
 def headline(name: str, summary: str) -> None:
-    """Say what the answer is about: its name, and its summary if there is one."""
+    """Print the title of a result: a name, and its summary if there is one."""
     OUT.print(Text.assemble((name, "bold"), f": {summary}" if summary else ""), soft_wrap=True)
 
 
 def print_json(answer: Any) -> None:
-    """Print an answer for other programs; it must hold neither NaN nor infinity."""
+    """Print a result as JSON; it must contain neither NaN nor infinity."""
     print(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 @contextmanager
 def progress_bar(name: str, quiet: bool = False) -> Iterator[Callable[[int, int, str], None]]:
-    """Show a bar with the time left on stderr; give the function that moves it.
+    """Show a progress bar with the time left on stderr; yield the function that updates it.
 
-    It is called as move(done, total, what): how many pieces are done, of how many, and what is done now.
-    Where stderr is no terminal, or where it is `quiet`, nothing is shown.
+    It is called as move(done, total, what): the number of pieces done, of how many, and the present one.
+    Nothing is shown if stderr is not a terminal or if `quiet` is set.
     """
     from rich.progress import MofNCompleteColumn, TimeRemainingColumn
 
@@ -47,7 +47,7 @@ def progress_bar(name: str, quiet: bool = False) -> Iterator[Callable[[int, int,
 
 
 def shown_progress(*columns: str | ProgressColumn, quiet: bool = False) -> Progress:
-    """Return a display on stderr of what is done, a bar, and more columns, which is gone in the end."""
+    """Return a display on stderr of the task, a bar, and more columns; it is erased at the end."""
     from rich.progress import BarColumn, Progress, TextColumn
     from rich.table import Column
 

@@ -1,4 +1,4 @@
-"""Lists for the terminal: what there is by name, with a line on each."""
+"""Lists for the terminal: names, with one line of description each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def list_experiments() -> None:
 
 
 def list_solvers() -> None:
-    """Show the solvers of contact problems and what they take."""
+    """Show the solvers of contact problems and the problems they support."""
     from nonsmooth.cli.terminal.tables import name_list
     from nonsmooth.solvers import REGISTRY
 

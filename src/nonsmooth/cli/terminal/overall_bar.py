@@ -1,4 +1,4 @@
-"""The bar of a run of many parts that take very different times: parts done, the part at work, time left."""
+"""Progress of a run whose parts take very different times: parts done, the present part, time left."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 _TRUST = 20.0
-"""Seconds of work after which what was measured counts as much as what was expected."""
+"""Seconds of work after which measured and expected times have equal weight."""
 
 
 class TimeLeft:
-    """How long a run still takes, from the time expected for each part and the time that went by.
+    """Time left of a run, from the time expected for each part and the time elapsed.
 
-    Expected times may be rough: only how they compare matters once some of them have gone by.
+    Expected times may be rough: only their ratios matter once some parts are done.
     """
 
     def __init__(self, expected: Sequence[float], clock: Callable[[], float] = time.monotonic) -> None:
-        """Take the expected seconds of every part, in their order."""
+        """Take the expected seconds of every part, in order."""
         self.expected = list(expected)
         self.parts_done = 0
         self._fraction = 0.0
@@ -32,38 +32,38 @@ class TimeLeft:
         self._started = clock()
 
     def move(self, fraction: float) -> None:
-        """Set how much of the part at work is done, from 0 to 1."""
+        """Set the finished fraction of the present part, from 0 to 1."""
         self._fraction = min(max(fraction, 0.0), 1.0)
 
     def finish_part(self) -> None:
-        """Count the part at work as done."""
+        """Count the present part as done."""
         self.parts_done += 1
         self._fraction = 0.0
 
     @property
     def done(self) -> float:
-        """Expected seconds of what is done."""
+        """Expected seconds of the finished work."""
         current = self.expected[self.parts_done] if self.parts_done < len(self.expected) else 0.0
         return sum(self.expected[: self.parts_done]) + self._fraction * current
 
     @property
     def total(self) -> float:
-        """Expected seconds of everything."""
+        """Expected seconds of all parts."""
         return sum(self.expected)
 
     @property
     def left(self) -> float:
-        """Seconds that are left."""
+        """Seconds left."""
         spent = self._clock() - self._started
         return (spent + _TRUST) / (self.done + _TRUST) * (self.total - self.done)
 
     def __str__(self) -> str:
-        """For a column of the bar, which asks again and again: what is left at this moment."""
+        """A column of the bar that shows the time left at each refresh."""
         return f"{duration(self.left)} left"
 
 
 class OverallBar:
-    """What a run tells while it goes on. Where stderr is no terminal, only `say` shows something."""
+    """Progress messages of a run. If stderr is not a terminal, only `say` prints."""
 
     def __init__(self, bar: Progress, expected: Sequence[float]) -> None:
         """Take a progress display, and the expected seconds of all parts."""
@@ -81,14 +81,14 @@ class OverallBar:
         self._refresh()
 
     def move(self, done: int, total: int, what: str) -> None:
-        """Show how many pieces of the part are done, of how many, and what is done now."""
+        """Show the number of pieces of the part done, of how many, and the present one."""
         self._estimate.move(done / total if total else 0.0)
         text, count = f"{self._name}: {what}", f"{done}/{total}"
         self._bar.update(self._part, completed=done, total=total, description=text, count=count)
         self._refresh()
 
     def finish_part(self) -> None:
-        """Show that the part is through."""
+        """Show that the part is done."""
         self._estimate.finish_part()
         self._bar.update(self._part, visible=False)
         self._refresh()
@@ -104,6 +104,6 @@ class OverallBar:
 
 @contextmanager
 def overall_bar(expected: Sequence[float]) -> Iterator[OverallBar]:
-    """Show two bars on stderr, all parts and the part at work; give the object that moves them."""
+    """Show two bars on stderr, for all parts and the present part; yield the object that updates them."""
     with shown_progress("{task.fields[count]}", "{task.fields[left]}") as bar:
         yield OverallBar(bar, expected)

@@ -1,7 +1,7 @@
-"""Plots of what a solver did.
+"""Plots of the iterations of a solver.
 
-matplotlib is imported when the first figure is made, and never through pyplot: a figure is an object
-with a canvas of its own, so nothing global is touched and no display is needed.
+matplotlib is imported when the first figure is made, without pyplot: a figure has a separate
+canvas, so no global state changes and no display is needed.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = (".png", ".pdf", ".svg")
-"""Endings of the files that a figure can be saved to."""
+"""File name endings that a figure can be saved to."""
 
 
 def history_figure(name: str, solution: Solution, tolerance: float) -> Figure:
     """Draw the relative residual and the objective in J over the iterations; save it with `savefig`.
 
-    `name` is the problem's in the title; `tolerance` is the relative residual that was asked for.
+    `name` is the problem in the title; `tolerance` is the requested relative residual.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -35,7 +35,7 @@ def history_figure(name: str, solution: Solution, tolerance: float) -> Figure:
     figure.suptitle(
         f"{name}, law {solution.problem.law}: {solution.status} by {solution.statistics.solver}", wrap=True
     )
-    # A residual of exactly zero has no place on a logarithmic axis.
+    # Zero cannot be drawn on a logarithmic axis.
     upper.semilogy(history.iteration, np.where(history.residual > 0.0, history.residual, np.nan), marker=".")
     upper.axhline(tolerance, color="0.4", linestyle="--", linewidth=1.0, label=f"tolerance {tolerance:g}")
     upper.legend(loc="best")

@@ -1,4 +1,4 @@
-"""Tables of a run for the terminal: its certificate, the state at its end, and where its time went."""
+"""Tables of a run for the terminal: its certificate, the final state, and the wall time by parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nonsmooth.stepping.step_log import ABSENT
 
 
 def run_report(run: Run) -> Group:
-    """Return a finished run: size, verdict, certificate, the state at the end, and the wall time by parts."""
+    """Return a finished run: size, verdict, certificate, the final state, and the wall time by parts."""
     settings, system = run.settings, run.system
     parts: list[RenderableType] = [
         _sizes(system.count, int(system.fixed.sum()), len(system.joints), settings),
@@ -33,7 +33,7 @@ def run_report(run: Run) -> Group:
 
 
 def recording_report(trajectory: Trajectory) -> Group:
-    """Return a recorded run: what is in the file, how far it came, its certificate, the state at the end."""
+    """Return a recorded run: contents of the file, time reached, certificate, and the final state."""
     settings, bodies, times = trajectory.settings, trajectory.bodies, trajectory.times
     steps = trajectory.steps
     reached, wanted = float(steps["time"][-1]) if steps.count else 0.0, settings.get("duration", 0.0)
@@ -70,23 +70,23 @@ def _sizes(bodies: int, fixed: int, joints: int, settings: dict[str, Any]) -> Te
 def _verdict(certificate: RunCertificate) -> Text:
     steps, failed = certificate.steps, certificate.failed
     if not steps:
-        return Text("No step was done.")
+        return Text("The run has no steps.")
     verdict = Text.assemble(("Certified", GOOD), f": every step holds to {certificate.tolerance:g}")
     if failed:
         missed = f"{failed} of {counted(steps, 'step')} missed the tolerance"
         verdict = Text.assemble((missed, BAD), f" {certificate.tolerance:g}")
         if certificate.wrong_contact_steps:
-            wrong = f": contacts of {certificate.wrong_contact_steps} did not pass their check"
+            wrong = f": contacts of {certificate.wrong_contact_steps} failed their check"
             verdict = Text.assemble((f"{failed} of {counted(steps, 'step')} failed", BAD), wrong)
     if certificate.joints_held:
         return verdict
     opening = f"{certificate.largest_joint_error:.2g} m or rad"
-    apart = (("Joints came apart", BAD), f" by {opening}: choose a shorter --step or another --scheme")
+    apart = (("Joints opened", BAD), f" by {opening}: choose a shorter --step or another --scheme")
     return Text.assemble(*((verdict, "\n") if failed else ()), *apart)
 
 
 def _steps(log: StepLog, certificate: RunCertificate, joints: int) -> list[RenderableType]:
-    """Tables from the numbers of all steps; none where there was no step."""
+    """Tables from the numbers of all steps; none if there was no step."""
     if not log.count:
         return []
     last = {name: float(log[name][-1]) for name in log}
@@ -103,7 +103,7 @@ def _steps(log: StepLog, certificate: RunCertificate, joints: int) -> list[Rende
         "late contacts", str(certificate.late_contacts), "", "found after bodies overlapped: raise the margin"
     )
     checked = f"{certificate.contacts_checked} of {certificate.contacts}"
-    table.add_row("contacts checked", checked, "", "by code that shares nothing with the narrow phase")
+    table.add_row("contacts checked", checked, "", "by code independent of the narrow phase")
     table.add_row("gap error", f"{certificate.largest_gap_error:.2e}", "m", "largest, of those")
     table.add_row(
         "normal error",
@@ -121,21 +121,21 @@ def _steps(log: StepLog, certificate: RunCertificate, joints: int) -> list[Rende
         "contact energy",
         f"{certificate.largest_contact_work:.2e}",
         "J",
-        f"most that contacts {'and joints ' if joints else ''}put in, in a step",
+        f"most energy that contacts {'and joints ' if joints else ''}added in a step",
     )
     if certificate.impacts:
         table.add_row("impacts", str(certificate.impacts), "", "of contacts with restitution")
         created = f"{certificate.largest_impact_work:.2e}"
-        table.add_row("impact energy", created, "J", "most that impacts created, in a step")
+        table.add_row("impact energy", created, "J", "most energy that impacts added in a step")
     if certificate.reduced_impacts:
         reduced = str(certificate.reduced_impacts)
-        table.add_row("reduced impacts", reduced, "", "with less restitution, to create no energy")
+        table.add_row("reduced impacts", reduced, "", "restitution reduced, to add no energy")
     if certificate.unfinished_impacts:
         table.add_row(
             "unfinished impacts",
             str(certificate.unfinished_impacts),
             "",
-            "not converged, or still approaching; the step stops them",
+            "not converged, or still approaching; stopped by the step",
         )
     energy = "of gravity, zero at the origin" + (", and of springs" if joints else "")
     end = plain_table("quantity", "value", "unit", "meaning", numbers=("value",))
@@ -147,7 +147,7 @@ def _steps(log: StepLog, certificate: RunCertificate, joints: int) -> list[Rende
 
 
 def _timing_table(timings: Timings) -> Table:
-    """Return the wall time of the parts of all steps and their shares; what kernels took stands apart."""
+    """Return the wall time of the parts of all steps and their shares; kernel compilation is separate."""
     table = plain_table("part", "time", "share", numbers=("time", "share"))
     total = timings.total
     for part, value in timings.seconds.items():
@@ -155,5 +155,5 @@ def _timing_table(timings: Timings) -> Table:
     table.add_section()
     table.add_row("all", duration(total), "")
     if timings.kernels:
-        table.add_row("besides: kernels compiled or loaded", duration(timings.kernels), "")
+        table.add_row("in addition: kernels compiled or loaded", duration(timings.kernels), "")
     return table

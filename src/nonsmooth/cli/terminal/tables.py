@@ -18,9 +18,9 @@ from nonsmooth.problem import Certificate
 from nonsmooth.solvers import Solution, Status
 
 _SMALL = 10
-"""Contacts, and joint rows, up to which the answer itself is shown, not only its certificate."""
+"""Largest number of contacts, and of joint rows, for which the solution is shown with its certificate."""
 GOOD, BAD = "bold green", "bold red"
-"""Styles of what holds and of what does not."""
+"""Styles of passed and failed checks."""
 
 
 def titled(title: str, table: Table) -> Group:
@@ -39,7 +39,7 @@ def name_list(title: str, rows: Iterable[tuple[str, str, str]]) -> Group:
 def comparison_table(rows: Iterable[tuple[str, float | None, float, str, str]]) -> Table:
     """Return a paper's values beside ours; rows (quantity, paper, ours, unit of both, error or note).
 
-    A dash stands where the paper prints no value; nan where we found none.
+    A dash means that the paper prints no value; nan that none was found here.
     """
     table = plain_table("quantity, error or note", "paper", "ours", "unit", numbers=("paper", "ours"))
     for quantity, paper, ours, unit, note in rows:
@@ -50,9 +50,9 @@ def comparison_table(rows: Iterable[tuple[str, float | None, float, str, str]]) 
 
 
 def solution_report(solution: Solution, tolerance: float) -> Group:
-    """Return a whole solution: size, status, how it was found, its certificate, and a small answer itself.
+    """Return tables of a solution: size, status, method, certificate, and the values if there are few.
 
-    `tolerance` is the relative residual that was asked for; the time is in s or ms.
+    `tolerance` is the requested relative residual; the time is in s or ms.
     """
     problem, statistics = solution.problem, solution.statistics
     joints = counted(problem.joint_rows, "joint row") if problem.joint_rows else "no joints"
@@ -80,7 +80,7 @@ def solution_report(solution: Solution, tolerance: float) -> Group:
 
 
 def certificate_table(certificate: Certificate, tolerance: float) -> Table:
-    """Return all residuals, each with its unit and meaning, and whether they hold to a relative tolerance."""
+    """Return all residuals with units and meanings, and whether they are within a relative tolerance."""
     table = plain_table(
         "residual", "absolute", "unit", "relative", "meaning", numbers=("absolute", "relative")
     )
@@ -123,7 +123,7 @@ def joint_table(solution: Solution) -> Table:
 
 
 def plain_table(*columns: str, numbers: Sequence[str] = ()) -> Table:
-    """Return an empty table in the house style; names and numbers are never broken over two lines."""
+    """Return an empty table in the common style; names and numbers are not broken over two lines."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         whole = column in numbers or column == "name"
@@ -137,6 +137,6 @@ def duration(seconds: float) -> str:
 
 
 def _short(value: float) -> str:
-    """Five digits, or three where they would take more than nine characters."""
+    """Five digits, or three if five would take more than nine characters."""
     text = f"{value:.5g}"
     return text if len(text) <= 9 else f"{value:.2e}"

@@ -1,4 +1,4 @@
-"""Complementarity problems with known answers: MCPLIB's, and some from mechanics."""
+"""Complementarity problems with known solutions: from MCPLIB, and from mechanics."""
 
 from __future__ import annotations
 

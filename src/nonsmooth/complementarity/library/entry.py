@@ -1,4 +1,4 @@
-"""What a named problem is: how it is built, where to start, and what is known of its answers."""
+"""Entries of the library: a named problem with its builder, its starts and its reference solutions."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def _whole(z: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Reference:
-    """What is known of one answer: the whole point, or numbers that follow from it."""
+    """A reference solution: the whole point, or numbers that follow from it."""
 
     values: Floats
     """The known numbers."""
     accuracy: float
-    """How far they may be from the true ones: half a unit of the last digit that is given."""
+    """Accuracy of the numbers: half a unit of the last digit given."""
     what: str = "z"
-    """What the numbers are."""
+    """Names of the numbers."""
     part: Callable[[Floats], Floats] = _whole
     """The same numbers of a point z."""
 
@@ -46,26 +46,26 @@ class Reference:
 
 @dataclass(frozen=True)
 class NamedProblem:
-    """A complementarity problem with its starts and what is known of its answers."""
+    """A complementarity problem with its starts and its reference solutions."""
 
     name: str
     summary: str
     source: str
     build: Callable[[], MCP]
     make_starts: Callable[[], Mapping[str, ArrayLike]]
-    """Called for the points to start from, by their names; see `starts`."""
+    """Returns the starting points by name; see `starts`."""
     references: tuple[Reference, ...] = ()
-    """One for each known answer; empty where only the certificate can judge."""
+    """One for each known solution; empty if only the certificate can judge."""
 
     @cached_property
     def starts(self) -> Mapping[str, Floats]:
-        """Points to start from, by their names."""
+        """Starting points by name."""
         return MappingProxyType({name: frozen(point) for name, point in self.make_starts().items()})
 
     def distance(self, z: Floats) -> float:
-        """How far a point's numbers are from those of the nearest reference; NaN where there is none."""
+        """Distance of a point's numbers from those of the nearest reference; NaN if there is none."""
         return min((reference.distance(z) for reference in self.references), default=math.nan)
 
     def agrees(self, z: Floats, margin: float = 0.0) -> bool:
-        """Tell whether a point has a reference's numbers to their digits, give or take `margin`."""
+        """Return whether a point agrees with a reference to its digits, within `margin`."""
         return any(one.distance(z) <= one.accuracy + margin for one in self.references)

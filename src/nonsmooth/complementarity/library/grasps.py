@@ -4,7 +4,7 @@ The relative acceleration of fingers and cube at the two contacts is a = A c + b
 forces c in N. The normals point from a finger to the cube and c is the force on the cube. Components stand in
 the order (n1, n2, t1, t2, o1, o2); o = n × t points down at the first finger and up at the second.
 
-The paper prints no masses: those of `Scara` and `CUBE_MASS` are a stand-in of the same kind.
+The paper prints no masses: those of `Scara` and `CUBE_MASS` are substitutes of similar size.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ SEED = 2003
 COUNT = 200
 """Instances of each family in the paper."""
 CUBE_MASS, HALF_SIDE = 1.0, 0.05
-"""Of the cube, in kg and m."""
+"""Mass in kg and size in m of the cube."""
 REACH = 0.4
 """Distance of a finger from the axis of its robot's base, in m."""
 NORMAL, TANGENT, BINORMAL = slice(0, 2), slice(2, 4), slice(4, 6)
-"""Where the components of both contacts stand in c, a and b."""
+"""Indices of the components of both contacts in c, a and b."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Grasp:
     # ---- the three families ---------------------------------------------------------------------
 
     def sliding(self) -> LCP:
-        """Both contacts slide as θ says: a linear problem in c_n (2).
+        """Both contacts slide along θ: a linear problem in c_n (2).
 
         c_t = −μ c_n cos θ, c_o = −μ c_n sin θ; 0 ≤ c_n ⟂ (A_nn − μ A_nt cos − μ A_no sin) c_n + b_n ≥ 0.
         """

@@ -2,7 +2,7 @@
 
 Regions 1, 2, 3 produce y and consume d; goods flow over arcs (i, j) in amounts t_ij. Production costs
 αy + βy², so at the margin α + 2βy; an arc costs κt + νt³, so κ + νt² on average and κ + 3νt² at the margin;
-at a price p a region wants d = (ρ − p)/η. c_i is what one unit is worth at node i.
+at a price p a region wants d = (ρ − p)/η. c_i is the value of one unit at node i.
 
 model 1: perfect competition, arcs charge their average cost
 model 2: a monopoly that owns the network: it counts its effect on prices and the arcs' marginal cost
@@ -10,7 +10,7 @@ model 3: a monopoly that pays the arcs' average cost
 model 4: an oligopoly, one producer at each region, each of which counts its own effect on prices; the arcs
     charge the average cost of their total flow
 
-Every function is affine but for the arcs' costs: F(z) = A z + b + W (B z)², where B z are the arcs' flows.
+Every function is affine except for the arcs' costs: F(z) = A z + b + W (B z)², where B z are the arcs' flows.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ EXAMPLE_1 = Network.of(
 )  # fmt: skip
 """The regions alone, with an arc for each origin and destination.
 
-Harker's costs for these arcs are not at hand. They stand in for them: the costs along the cheapest path of
-example 2, summed.
+Harker's costs for these arcs are not available; the sums of the costs along the cheapest path of example 2
+replace them.
 """
 EXAMPLE_2 = Network.of(
     6,
@@ -117,7 +117,7 @@ def harker(model: int) -> MCP:
         η d + p − ρ ⟂ d                 balance of each node ⟂ c           x − d ⟂ p
         c − p + m η x ⟂ x               c_i + κ + k ν t² − c_j ⟂ t         α + 2β y − c ⟂ y
 
-    where x is what reaches a region; model 1 has m = 0 and k = 1, model 2 has m = 1 and k = 3, model 3 has
+    where x is the supply of a region; model 1 has m = 0 and k = 1, model 2 has m = 1 and k = 3, model 3 has
     m = k = 1. Model 4 has x, t and c for each producer q, and free variables T_ij = Σ_q t_q,ij:
     z = (d, c, p, x, t, y, T).
     """
@@ -186,7 +186,7 @@ def _oligopoly(network: Network) -> MCP:
 def harker_reduced(model: int, example: int) -> MNCP:
     """One of the four models with the dimensions of Andreani et al., on the network of an example.
 
-    A region's price and consumption follow from what reaches it, d = x and p = ρ − ηx, and the balances of
+    A region's price and consumption follow from its supply, d = x and p = ρ − ηx, and the balances of
     the nodes are equations with the free multipliers c. Models 1 to 3: u = (y, x, t) ≥ 0, v = c,
 
         f = (α + 2β y − c;   c − ρ + (1 + m) η x;   c_i + κ + k ν t² − c_j),     g = balances
@@ -254,18 +254,18 @@ def _reduced_oligopoly(network: Network) -> tuple[_Functions, int]:
 
 @dataclass(frozen=True)
 class _ProducerParts:
-    """What model 4 has once for each producer q: q is the slower index everywhere."""
+    """Matrices of model 4 with one copy per producer q, the slower index."""
 
     balance: sp.csr_array
     """Inflow − outflow at the nodes of each producer's flows."""
     arrive: sp.csr_array
-    """What each producer sells in a region, at its node."""
+    """Sales of each producer in a region, at its node."""
     produce: sp.csr_array
-    """What producer q makes, at node q of its own flows."""
+    """Production of producer q, at node q of its flows."""
     total: sp.csr_array
-    """Sum over producers of what they sell in each region."""
+    """Sales in each region, summed over producers."""
     carry: sp.csr_array
-    """Sum over producers of what they send over each arc."""
+    """Flow on each arc, summed over producers."""
 
     @classmethod
     def of(cls, network: Network) -> _ProducerParts:
@@ -292,7 +292,7 @@ def _check(model: int) -> None:
 
 
 def _pick(size: int, first: int, count: int) -> sp.csr_array:
-    """(count, size): takes `count` components from `first` on."""
+    """(count, size): selects `count` components, beginning at `first`."""
     return sp.eye_array(count, size, k=first, format="csr")
 
 
@@ -321,12 +321,12 @@ ANSWERS_EXAMPLE_1: dict[int, Sequence[float]] = {
 """The same in example 1 with its stand-in costs.
 
 Every model's Jacobian is symmetric in (y, x, t), so each is the optimality condition of a convex program: the
-least of production cost and arc cost less what buyers would pay, with a term for what sellers know of their
-effect on prices, under the nodes' balances. A plain Newton
+minimum of production cost and arc cost less the buyers' willingness to pay, with a term for the sellers'
+effect on prices, subject to the nodes' balances. A plain Newton
 method found these numbers to a residual of 1e-12, and scipy's SLSQP to 1e-5 in them.
 """
 PRINTED = 5e-7
-"""Half a unit of the answers' last digit."""
+"""Half a unit of the last digit of the solutions."""
 
 
 def outcome(model: int, z: ArrayLike) -> Floats:

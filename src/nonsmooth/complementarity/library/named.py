@@ -1,6 +1,6 @@
-"""Every complementarity problem that has a name, with its starts and reference answers.
+"""Every named complementarity problem, with its starts and reference solutions.
 
-Nothing here was computed by the package's own solvers: references are closed forms, or were found
+No reference was computed by the package's solvers: they are closed forms, or were found
 with PATH 5.2 and checked a second way, or with two methods of other libraries.
 """
 

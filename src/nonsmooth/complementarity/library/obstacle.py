@@ -17,8 +17,8 @@ def obstacle(points: int = 50, force: float = 1.0) -> LCP:
         (dy/dx)(2v_ij − v_i±1,j) + (dx/dy)(2v_ij − v_i,j±1) − force·dx·dy ⟂ lower ≤ v ≤ upper,
         lower = (sin 9.2x sin 9.3y)³,   upper = (sin 9.2x sin 9.3y)² + 0.2
 
-    The matrix is symmetric and positive definite, so there is one answer: it makes the
-    membrane's energy least.
+    The matrix is symmetric and positive definite, so the solution is unique: it minimises
+    the membrane's energy.
     """
     whole("obstacle", "points", points, 1)
     spacing = 1.0 / (points + 1)
@@ -33,7 +33,7 @@ def obstacle(points: int = 50, force: float = 1.0) -> LCP:
 
 
 def energy(problem: LCP, z: Floats) -> float:
-    """½ zᵀMz + qᵀz of a problem with a symmetric matrix; the answer makes it least within the bounds."""
+    """½ zᵀMz + qᵀz of a problem with a symmetric matrix; the solution minimises it within the bounds."""
     return float(0.5 * z @ (problem.matrix @ z) + problem.vector @ z)
 
 

@@ -5,7 +5,7 @@ With S = 1/N and a given state y(0), choose controls u(0), …, u(N−1) within 
     J = (S/2) Σ_t [2 y1(t+1)² + y2(t+1)² + 6 u(t)²]    is least, where
     y1(t+1) = y1(t) + S y2(t),      y2(t+1) = y2(t) − S y1(t) + S u(t)
 
-The bound and initial states other than (15, 5) are our choice: MCPLIB's file is not at hand. With multipliers
+Bound and initial states other than (15, 5) are our choice: MCPLIB's file is not available. With multipliers
 λ(t) of c(t) = (y1(t+1) − y1(t) − S y2(t), y2(t+1) − y2(t) + S y1(t) − S u(t)) = 0, J + Σ λ·c is stationary:
 
     2S y1(t+1) + λ1(t) − λ1(t+1) + S λ2(t+1) = 0      [y1(t+1), free]
@@ -89,7 +89,7 @@ def objective(z: Floats) -> float:
 
 
 def controls_at_bound(z: Floats, tolerance: float = 1e-9) -> int:
-    """How many controls are at ±1."""
+    """Number of controls at ±1."""
     return int(np.count_nonzero(np.abs(z.reshape(-1, BLOCK)[:, 4]) >= 1.0 - tolerance))
 
 
@@ -109,8 +109,7 @@ _CONTROLS: dict[tuple[float, float], Callable[[int], Floats]] = {
     (20.0, 0.0): _alternating,
 }
 FAMILIES = tuple(_CONTROLS)
-"""Initial states of the four test families. Each has controls of its own to start from: 0, 1, −1, and ±1 in
-turn."""
+"""Initial states of the four test families. Their initial controls are 0, 1, −1, and ±1 alternating."""
 SIZES = (10, 100, 1000, 10_000)
 OBJECTIVES = {
     (15.0, 5.0): (246.486899, 236.401388, 235.513895, 235.426348),
@@ -118,7 +117,7 @@ OBJECTIVES = {
     (5.0, 15.0): (202.072611, 187.106447, 185.736528, 185.600795),
     (20.0, 0.0): (355.363502, 345.650366, 344.844806, 344.765908),
 }
-"""J of the answer for each family and each N of `SIZES`, found with PATH 5.2."""
+"""Optimal J for each family and each N of `SIZES`, found with PATH 5.2."""
 AT_BOUND = {
     (15.0, 5.0): (2, 18, 183, 1834),
     (10.0, 10.0): (4, 37, 366, 3662),

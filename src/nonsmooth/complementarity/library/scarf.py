@@ -5,12 +5,12 @@ a consumer with endowment e_h has the income Σ_k p_k e_kh and buys
 
     x_ch(p) = a_ch p_c^(−b_h) (Σ_k p_k e_kh) / (Σ_k a_kh p_k^(1−b_h))
 
-(constant elasticity b_h, shares a_ch = D_ch/Σ_c D_ch of the reference demands D). In equilibrium nothing is
-wanted that is not there, and no activity makes a profit:
+(constant elasticity b_h, shares a_ch = D_ch/Σ_c D_ch of the reference demands D). In equilibrium demand
+does not exceed supply, and no activity makes a profit:
 
     s(p, y) = A y + Σ_h e_h − Σ_h x_h(p) ≥ 0 ⟂ p,          −Aᵀp ≥ 0 ⟂ y
 
-Demand does not change if all prices grow alike, so p is found up to a factor, which one more condition fixes.
+Demand does not change if all prices are scaled, so p is determined up to a factor, fixed by a condition.
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ def scarf_sum() -> MCP:
 
     The row 1 − Σp has a multiplier τ that is added to each market row. By Walras' law
     0 = Σ p_c (s_c + τ) = τ Σp, so τ = 0 in equilibrium, and the markets clear as they should. The lower bound
-    −10 of τ only makes all 15 rows pairs, as the paper's 30 wants: a free τ gives 29. (A bound close to 0
-    would do harm: methods are caught where τ meets it.)
+    −10 of τ only makes all 15 rows pairs, as the paper's 30 wants: a free τ gives 29. (Methods would
+    stall at a bound close to 0.)
     """
 
     def function(z: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Small problems of MCPLIB with answers in closed form: billups, josephy, kojshin and transmcp."""
+"""Small problems of MCPLIB with solutions in closed form: billups, josephy, kojshin and transmcp."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ EXACT = 1e-12
 
 
 def billups() -> MCP:
-    """F = (x − 1)² − 1.01 with x ≥ 0: the answer is 1 + √1.01, where F = 0 and rises.
+    """F = (x − 1)² − 1.01 with x ≥ 0: the solution is 1 + √1.01, where F = 0 and increases.
 
-    At x = 0, F = −0.01 is no answer, but the merit functions of most methods have a local minimum near
-    there: from 0 they stop short.
+    x = 0 with F = −0.01 is not a solution, but the merit functions of most methods have a local minimum
+    nearby, at which they stop when started from 0.
     """
     return MCP(
         lambda x: (x - 1.0) ** 2 - 1.01,
@@ -63,9 +63,9 @@ def josephy() -> MCP:
 
 
 def kojshin() -> MCP:
-    """Josephy's functions with 10c in F2, and 9d and −9 in F3 (Kojima and Shindo 1986): two answers.
+    """Josephy's functions with 10c in F2, and 9d and −9 in F3 (Kojima and Shindo 1986): two solutions.
 
-    At (√1.5, 0, 0, ½), F3 = 4.5 + 4.5 − 9 = 0 while c = 0: the answer is degenerate. At (1, 0, 3, 0):
+    At (√1.5, 0, 0, ½), F3 = 4.5 + 4.5 − 9 = 0 while c = 0: the solution is degenerate. At (1, 0, 3, 0):
     F1 = 3 + 3 − 6 = 0, F3 = 3 + 6 − 9 = 0, F2 = 2 + 1 + 30 − 2 = 31, F4 = 1 + 6 − 3 = 4.
     """
     return _four(10.0, 9.0, -9.0, "kojshin")
@@ -91,7 +91,7 @@ def transmcp() -> LCP:
 
         w_i + c_ij − p_j ⟂ x_ij,     capacity_i − Σ_j x_ij ⟂ w_i,     Σ_i x_ij − demand_j ⟂ p_j
 
-    The plants have room for 50 more cases than are wanted, so no rent is paid (w = 0) and each market pays
+    The plants can supply 50 more cases than are demanded, so no rent is paid (w = 0) and each market pays
     the freight from its nearest plant: p = 0.09·(2.5, 1.7, 1.4) and x_12 = 300, x_23 = 275. Market 1 is as
     far from both plants: of its 325 cases plant 1 can send 0 to 50.
     """
@@ -125,11 +125,11 @@ def _named() -> tuple[NamedProblem, ...]:
             lambda: {"zero": [0.0], "two": [2.0]}, (Reference(frozen([1.0 + np.sqrt(1.01)]), EXACT),),
         ),
         NamedProblem(
-            "josephy", "four quadratic functions, one answer", f"{MCPLIB}; Josephy 1979", josephy,
+            "josephy", "four quadratic functions, one solution", f"{MCPLIB}; Josephy 1979", josephy,
             lambda: STARTS, (degenerate,),
         ),
         NamedProblem(
-            "kojshin", "four quadratic functions, two answers, one degenerate",
+            "kojshin", "four quadratic functions, two solutions, one degenerate",
             f"{MCPLIB}; Kojima and Shindo 1986", kojshin, lambda: STARTS, (degenerate, other),
         ),
         NamedProblem(

@@ -1,1 +1,1 @@
-"""How complementarity problems are solved: one file per method."""
+"""Solvers of complementarity problems: one file per method."""

@@ -19,11 +19,11 @@ from nonsmooth.iteration.status import Status
 
 @dataclass(frozen=True)
 class Auto(Solver):
-    """Lemke for small linear problems, else semismooth Newton; where that fails the other methods.
+    """Lemke for small linear problems, else semismooth Newton; if that fails, the other methods.
 
     The order is Lemke (linear, small), semismooth Newton, Lemke (linear, larger), the trust region of
-    problem (2), and semismooth Newton from the best point so far and from random ones. The note says what
-    was picked and how it ended. Every run of the same problem does the same.
+    problem (2), and semismooth Newton from the best point so far and from random ones. The note lists the
+    methods and how they ended. Runs are deterministic.
     """
 
     name: ClassVar[str] = "auto"
@@ -31,19 +31,19 @@ class Auto(Solver):
     default_iterations: ClassVar[int] = 1_000_000
 
     max_lemke_variables: int = 100
-    """Most variables of a linear problem that goes to Lemke first."""
+    """Largest number of variables of a linear problem for which Lemke comes first."""
     restarts: int = 20
-    """Random starts after everything else failed."""
+    """Number of random starts after all other methods failed."""
 
     def __post_init__(self) -> None:
         whole("Auto", "max_lemke_variables", self.max_lemke_variables)
         whole("Auto", "restarts", self.restarts)
 
     def check(self, problem: MCP) -> None:
-        """Every problem will do."""
+        """Every problem is supported."""
 
     def stages(self, problem: MCP) -> list[Solver]:
-        """The methods in the order in which they are tried."""
+        """The methods in order of trial."""
         from nonsmooth.complementarity.solvers.box_trust_region import BoxTrustRegion
         from nonsmooth.complementarity.solvers.lemke import Lemke
 
@@ -59,7 +59,7 @@ class Auto(Solver):
 
 @dataclass
 class _Stage:
-    """One method at work, with how far it came."""
+    """One method at work, with its best result."""
 
     solver: Solver
     run: Iteration
@@ -80,7 +80,7 @@ class _AutoIteration(Iteration):
         self._to_come = solver.stages(problem)
         self._begun: list[_Stage] = []
         self._looked = False
-        """Whether a linear program was asked if the signs can be met."""
+        """Whether a linear program has checked that the signs can be met."""
         self._proof: list[str] = []
 
     def advance(self, count: int, stop: float) -> int:
@@ -116,12 +116,12 @@ class _AutoIteration(Iteration):
             missed = missed_signs(self.problem)
             if missed > 0.0:
                 self.outcome = Status.INFEASIBLE
-                self._proof = [f"a linear program: F misses a sign that it needs by {missed:.3g} at least"]
+                self._proof = [f"a linear program: F misses a required sign by at least {missed:.3g}"]
         if stage.status is not None and self.outcome is None and not self._to_come:
             self.outcome = min(self._begun, key=lambda each: each.best).status
 
     def _count(self) -> None:
-        """Add up what all stages took; 1 evaluation was this run's own."""
+        """Sum the counters of all stages and the one evaluation of this run."""
         runs = [stage.run for stage in self._begun]
         self.evaluate.functions = 1 + sum(run.evaluate.functions for run in runs)
         self.evaluate.jacobians = sum(run.evaluate.jacobians for run in runs)
@@ -130,7 +130,7 @@ class _AutoIteration(Iteration):
 
 
 def _end(stage: _Stage, residual: float) -> Status | None:
-    """How a stage that has not reached the tolerance ended; None if it goes on."""
+    """Status of a stage that ended without reaching the tolerance; None if it continues."""
     if stage.run.outcome is not None:
         return Status.STALLED if stage.run.outcome is Status.SOLVED else stage.run.outcome
     if math.isnan(residual):

@@ -1,4 +1,4 @@
-"""Bounded minimisers of scipy, and fides, on problem (2) of a complementarity problem, by the same call."""
+"""Bounded minimisers of scipy, and fides, on problem (2) of a complementarity problem."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from nonsmooth.iteration.status import Status
 
 METHODS = ("slsqp", "l-bfgs-b", "tnc", "trust-constr", "trf", "dogbox", "fides")
 _LARGEST_DENSE = 500
-"""Most variables x with which matrices are handed over dense."""
+"""Largest number of variables x for which matrices are passed as dense."""
 _STATIONARY = 1e-16
-"""Relative decrease below which no variable alone is worth moving."""
+"""Relative decrease below which moving a single variable is not worthwhile."""
 _EVALUATIONS = 50
-"""Function evaluations that a method may take for each iteration of its limit."""
+"""Function evaluations allowed per iteration of the limit."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class BoundedMinimiser(Solver):
     """A library's minimiser on problem (2) of Andreani et al., the one that `BoxTrustRegion` minimises.
 
     Each is given exact gradients; "trust-constr" and "fides" the Gauss-Newton Hessian, "trf" and "dogbox" the
-    residuals and their Jacobian. Libraries end by their own tests, which are set as tight as they go; a run
-    is also ended where the natural residual is within the tolerance. Iterations are counted by Jacobians.
+    residuals and their Jacobian. The libraries' stopping tests are set as tight as possible; a run
+    also ends when the natural residual is within the tolerance. Iterations are counted by Jacobians.
     """
 
     name: ClassVar[str] = "bounded-minimiser"
@@ -52,17 +52,17 @@ class BoundedMinimiser(Solver):
         choice("BoundedMinimiser", "method", self.method, METHODS)
 
     def check(self, problem: MCP) -> None:
-        """Every problem will do; fides must be installed if it is asked for."""
+        """Every problem is supported; the method "fides" needs the package."""
         if self.method == "fides":
             _fides()
 
     def begin(self, problem: MCP, start: Floats, goal: Goal) -> Iteration:
-        """Start on a problem, with the slacks that suit the start."""
+        """Start on a problem, with the optimal slacks of the start."""
         return _LibraryIteration(problem, start, goal, self.method)
 
 
 class _Enough(Exception):
-    """Raised out of a library's method when there is no more to do."""
+    """Raised to leave a library's method when the run is complete."""
 
 
 class _Shared:
@@ -115,7 +115,7 @@ class _Shared:
         return self._matrix
 
     def handed_over(self, y: Floats) -> Any:
-        """∂r/∂y, dense where it is small."""
+        """∂r/∂y, dense if it is small."""
         found = self.matrix(y)
         return found.toarray() if len(self.moving) <= _LARGEST_DENSE else found
 
@@ -124,12 +124,12 @@ class _Shared:
         return np.asarray(self.matrix(y).T @ self.residual(y))
 
     def hessian(self, y: Floats) -> Any:
-        """(∂r/∂y)ᵀ(∂r/∂y), dense where it is small."""
+        """(∂r/∂y)ᵀ(∂r/∂y), dense if it is small."""
         jacobian = self.handed_over(y)
         return jacobian.T @ jacobian
 
     def is_stationary(self) -> bool:
-        """Tell whether the best point is a stationary one."""
+        """Return whether the best point is stationary."""
         form, x = self.form, self.best
         derivative = self._calls.jacobian(form.point(x), self.best_function)
         rows = form.jacobian(x, derivative)
@@ -152,7 +152,7 @@ class _LibraryIteration(Iteration):
         shared = self._shared
         ended_itself = False
         with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # what a library warns of shows in the status
+            warnings.simplefilter("ignore")  # warnings of a library are reflected in the status
             try:
                 _call(self._method, shared, count)
                 ended_itself = True

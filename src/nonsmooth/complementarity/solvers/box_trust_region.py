@@ -35,17 +35,17 @@ _SHRINK, _GROW = 0.25, 4.0
 _POOR, _GOOD = 0.25, 0.75
 """Ratios of actual to predicted decrease below which the trust region shrinks and above which it grows."""
 _LEAST_SIZE = 0.1
-"""Size that the trust region takes a smaller variable for."""
+"""Smallest size of a variable in the scaling of the trust region."""
 _ROUNDING = 10.0 * float(np.finfo(float).eps)
-"""Relative change of the objective that rounding can make."""
+"""Relative change of the objective that rounding can cause."""
 _ROUNDED = 1e-24
-"""Relative objective below which a stationary point is one of rounding."""
+"""Relative objective below which a stationary point is caused by rounding."""
 _FACES, _LAST_ACCURACY = 3, 1e-12
-"""Most faces that are tried at the end, and the accuracy of the least squares there."""
+"""Largest number of faces tried at the end, and the accuracy of the least-squares solves there."""
 _TRIED = 200
-"""Products by which the time of one is judged, where time is limited."""
+"""Number of products used to estimate the time of one, if time is limited."""
 _LARGEST_REFINED = 200
-"""Most variables for which "adaptive" takes differences of Jacobians."""
+"""Largest number of variables for which "adaptive" uses differences of Jacobians."""
 
 
 class Objective(Protocol):
@@ -55,39 +55,39 @@ class Objective(Protocol):
     upper: Floats
 
     def evaluate(self, x: Floats) -> tuple[Floats, float]:
-        """The function at x, NaN or infinity where it is not defined, and the point that it belongs to.
+        """The function at x, NaN or infinity if it is not defined, and the point of this value.
 
-        The point is x, or one within the box that is known to be better without another evaluation.
+        The point is x, or a better one within the box that needs no further evaluation.
         """
 
     def quadratic(self, x: Floats) -> Quadratic:
         """Gradient and Hessian at x, the point that was evaluated last."""
 
     def refined(self) -> Quadratic | None:
-        """The same with a dearer and better Hessian, asked for after a refusal; None where there is none."""
+        """The same with a better, more expensive Hessian, after a rejected step; None if there is none."""
 
 
 @dataclass(frozen=True)
 class TrustRegionOptions:
-    """How the trust region and the quadratics inside it are treated. Radii are half sides of the box."""
+    """Options of the trust region and of the quadratics inside it. Radii are half sides of the box."""
 
     first_radius: float = 1.0
     """First radius. A variable x_j may move by radius · max(|x_j|, 0.1)."""
     least_radius: float = 1e-3
-    """Radius with which an iteration begins at least."""
+    """Smallest radius at the beginning of an iteration."""
     smallest_radius: float = 1e-14
-    """Radius below which the method gives up."""
+    """Radius below which the method stops."""
     acceptance: float = 0.1
-    """Least ratio of actual to predicted decrease with which a trial point is accepted; below 1."""
+    """Smallest ratio of actual to predicted decrease of an accepted trial point; below 1."""
     inner_accuracy: float = 0.1
-    """A quadratic is minimised until its projected gradient is at most so many times what it was; below 1.
-    It becomes smaller towards the end."""
+    """Reduction of the projected gradient at which the minimisation of a quadratic ends; below 1. It is
+    tightened towards the end."""
     leave: float = 2.0
-    """A face is left when the chopped gradient is so many times as long as the gradient inside the face."""
+    """Ratio of the chopped gradient to the gradient inside a face above which the face is left."""
     max_products: int | None = None
     """Limit of products for one quadratic; 20 n + 2000, but no more than 50,000, unless given."""
     gradient_tolerance: float = 1e-8
-    """A point is stationary when no variable alone can reduce the objective by this, squared, times it."""
+    """A point is stationary if no single variable can reduce the objective by this, squared, times it."""
 
     def __post_init__(self) -> None:
         for name in (
@@ -107,7 +107,7 @@ class TrustRegionOptions:
 class TrustRegion:
     """The method at work: a point, its value and the radius; `iterate` goes to the next point.
 
-    `time_left` tells how many seconds there are; a quadratic is left when they are over.
+    `time_left` returns the remaining time in s; a quadratic is left when it is used up.
     """
 
     def __init__(
@@ -127,10 +127,10 @@ class TrustRegion:
         """Products with Hessians so far, MVP."""
         self._first_promise: float | None = None
         self._seconds = 0.0
-        """Spent on products so far."""
+        """Time spent on products so far, in s."""
 
     def iterate(self) -> Status | None:
-        """Go to the next point: None, or STATIONARY, STALLED or UNDEFINED where there is none."""
+        """Move to the next point; return None, or STATIONARY, STALLED or UNDEFINED if there is none."""
         objective, options = self.objective, self.options
         quadratic = objective.quadratic(self.x)
         if not (np.isfinite(quadratic.gradient).all() and np.isfinite(quadratic.metric).all()):
@@ -178,7 +178,7 @@ class TrustRegion:
         return failure
 
     def _most_products(self) -> int | None:
-        """Products that the options allow and that there is time for."""
+        """Number of products allowed by the options and the time limit."""
         left = self._time_left()
         if math.isinf(left):
             return self.options.max_products
@@ -197,7 +197,7 @@ class TrustRegion:
 
 
 def promised_decrease(quadratic: Quadratic, x: Floats, lower: Floats, upper: Floats) -> float:
-    """Largest decrease of the quadratic that one variable alone can bring, but for a factor of ½ to 1."""
+    """Largest decrease of the quadratic by one variable alone, up to a factor of ½ to 1."""
     slope = np.abs(quadratic.gradient)
     room = np.where(quadratic.gradient > 0.0, x - lower, upper - x)
     return float((slope * np.minimum(slope * quadratic.metric, room)).max(initial=0.0))
@@ -205,12 +205,12 @@ def promised_decrease(quadratic: Quadratic, x: Floats, lower: Floats, upper: Flo
 
 @dataclass(frozen=True)
 class Minimum:
-    """What `minimise` found."""
+    """Result of `minimise`."""
 
     x: Floats
     value: float
     status: Status
-    """STATIONARY where the projected gradient is at rounding level, or why there is no such point."""
+    """STATIONARY if the projected gradient is at rounding level, or the reason for the end."""
     iterations: int
     inner_iterations: int
     products: int
@@ -223,7 +223,7 @@ def minimise(
     *,
     max_iterations: int = 1000,
 ) -> Minimum:
-    """Minimise a smooth function on a box, from the point of the box that is nearest to `start`."""
+    """Minimise a smooth function on a box, from the point of the box nearest to `start`."""
     x, value = objective.evaluate(np.clip(start, objective.lower, objective.upper))
     method = TrustRegion(objective, x, value, options or TrustRegionOptions())
     status, iterations = None, 0
@@ -248,24 +248,24 @@ class BoxTrustRegion(TrustRegionOptions, Solver):
     summary: ClassVar[str] = "trust region of boxes on problem (2) of Andreani et al. (BOX-QUACAN)"
 
     hessian: str = "bilinear"
-    """"gauss-newton": JᵀJ. "bilinear": with the exact curvature of the complementarity sum. "full": with that
-    of F too, by differences of Jacobians, one for each variable. "adaptive": bilinear, and full at a point
-    where a trial was refused, if there are 200 variables z or fewer."""
+    """"gauss-newton": JᵀJ. "bilinear": with the exact curvature of the complementarity sum. "full": also
+    with that of F, by differences of Jacobians, one for each variable. "adaptive": bilinear, and full at a
+    point where a trial was rejected, if there are 200 variables z or fewer."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         choice("BoxTrustRegion", "hessian", self.hessian, ("gauss-newton", "bilinear", "full", "adaptive"))
 
     def check(self, problem: MCP) -> None:
-        """Every problem will do, also one with more or fewer functions than variables."""
+        """Every problem is supported, also with more or fewer functions than variables."""
 
     def begin(self, problem: MCP, start: Floats, goal: Goal) -> Iteration:
-        """Start on a problem, with the slacks that suit the start."""
+        """Start on a problem, with the optimal slacks of the start."""
         return _BoxIteration(problem, start, goal, self)
 
 
 class _ProblemTwo:
-    """½ rᵀr of problem (2), with what is known of the point that was accepted last."""
+    """½ rᵀr of problem (2), with cached data of the point accepted last."""
 
     def __init__(self, form: Reformulation, calls: Evaluations, hessian: str) -> None:
         self.form, self.lower, self.upper = form, form.lower, form.upper
@@ -275,15 +275,15 @@ class _ProblemTwo:
             hessian == "adaptive" and problem.matrix is None and problem.size <= _LARGEST_REFINED
         )
         self.function = np.empty(0)
-        """F at the point that was evaluated last."""
+        """F at the point evaluated last."""
         self._residual = np.empty(0)
 
     def evaluate(self, x: Floats) -> tuple[Floats, float]:
-        """½ rᵀr at the z of x with the slacks that are best there."""
+        """½ rᵀr at the z of x with the optimal slacks."""
         return self.evaluate_known(x, self._calls.value(self.form.point(x)))
 
     def evaluate_known(self, x: Floats, function: Floats, settle: bool = True) -> tuple[Floats, float]:
-        """The same where F is known, or with the slacks as they are if not `settle`."""
+        """The same for known F, or with unchanged slacks if not `settle`."""
         self.function = function
         with np.errstate(all="ignore"):
             best = self.form.best_slacks(x, function) if settle else x
@@ -318,7 +318,7 @@ class _BoxIteration(Iteration):
         self._method = TrustRegion(self._two, x, self.merit, solver, time_left)
 
     def advance(self, count: int, stop: float) -> int:
-        """One accepted step; where there is none any more, the last digits in a face."""
+        """One accepted step; if there is none left, the last digits within a face."""
         method, two = self._method, self._two
         with np.errstate(over="ignore", invalid="ignore"):
             self.outcome = method.iterate()
@@ -332,10 +332,10 @@ class _BoxIteration(Iteration):
         return 1
 
     def _finish_in_face(self) -> None:
-        """Go to the nearest face that takes one of each pair to its bound, and to the least squares there.
+        """Move to the nearest face with one of each pair at its bound, and to the least-squares point there.
 
-        Where a variable and its slack both tend to zero, their product is lost in rounding when they are no
-        smaller than 1e-8: the objective then has no more digits, and the natural residual is still large.
+        If a variable and its slack both tend to zero, their product is lost in rounding at values of 1e-8:
+        the objective then has no significant digits, and the natural residual is still large.
         """
         two, form = self._two, self._two.form
         best = residual_of(self.problem, self.point, self.value)

@@ -22,15 +22,15 @@ from nonsmooth.iteration.goal import Goal
 from nonsmooth.iteration.status import Status
 
 _WORK = 2e8
-"""Numbers of the tableau that are changed in one call of the kernel: the limits are looked at in between."""
+"""Entries of the tableau changed in one call of the kernel; limits are checked between calls."""
 
 
 @dataclass(frozen=True)
 class Lemke(Solver):
     """Lemke's method with the lexicographic ratio test, for problems whose function is linear, M z + q.
 
-    It needs no start and ends after a finite number of pivots (the iterations), in the worst case 2ⁿ, as a
-    rule about n. With a row sufficient matrix (positive semidefinite ones and P-matrices are) it finds a
+    It needs no start and ends after a finite number of pivots (the iterations), in the worst case 2ⁿ,
+    usually about n. With a row sufficient matrix (positive semidefinite ones and P-matrices are) it finds a
     solution if there is one. The tableau is dense: (number of finite bounds)² numbers.
     """
 
@@ -39,9 +39,9 @@ class Lemke(Solver):
     default_iterations: ClassVar[int] = 1_000_000
 
     max_unknowns: int = 3000
-    """Most unknowns (finite bounds) that are accepted."""
+    """Largest number of unknowns (finite bounds) accepted."""
     max_covers: int = 6
-    """Covering vectors that are tried: all ones first, then random ones of a fixed seed."""
+    """Number of covering vectors tried: all ones first, then random ones of a fixed seed."""
 
     def __post_init__(self) -> None:
         whole("Lemke", "max_unknowns", self.max_unknowns, 1)
@@ -52,7 +52,7 @@ class Lemke(Solver):
         super().check(problem)
         if problem.matrix is None:
             raise UnsupportedError(
-                "lemke solves linear problems, and the matrix of this one is not known: give an LCP(M, q), "
+                "lemke supports linear problems, and the matrix of this one is not known: give an LCP(M, q), "
                 "or use semismooth-newton"
             )
         unknowns = max(unknowns_of(problem), problem.size)
@@ -64,7 +64,7 @@ class Lemke(Solver):
             )
 
     def begin(self, problem: MCP, start: Floats, goal: Goal) -> Iteration:
-        """Start on a problem; pivoting has no use for the start."""
+        """Start on a problem; pivoting ignores the start."""
         return _LemkeIteration(problem, start, goal, self)
 
 
@@ -118,7 +118,7 @@ class _LemkeIteration(Iteration):
             self.point, self.value, self._best = z, value, residual
 
     def _judge(self) -> None:
-        """At the end of a walk: solved, no solution at all, another covering vector, or given up."""
+        """Outcome at the end of a path: solved, infeasible, another covering vector, or failed."""
         if self._best <= self.goal.tolerance:
             self.outcome = Status.SOLVED
         elif self._covers == 1 and (missed := missed_signs(self.problem)) > 0.0:
@@ -152,7 +152,7 @@ class _Scaled:
 
 
 class _Pivoting:
-    """One walk of the pivoting from one covering vector, in portions."""
+    """One pivoting path from one covering vector, in portions."""
 
     def __init__(self, scaled: _Scaled, cover: Floats) -> None:
         self._scaled, self._cover = scaled, cover
@@ -163,7 +163,7 @@ class _Pivoting:
         self.outcome = kernels.PIVOT_LIMIT
 
     def go_on(self, count: int) -> int:
-        """Do up to `count` pivots; fewer on a large problem. A ray is believed on a fresh tableau only."""
+        """Do up to `count` pivots; fewer on a large problem. A ray is accepted only on a fresh tableau."""
         self._entering, pivots, self.outcome = kernels.pivot(
             self._tableau, self._cover, self._entering, min(count, self._portion)
         )
@@ -178,7 +178,7 @@ class _Pivoting:
         return np.asarray(kernels.unknowns(self._tableau)[0])
 
     def _rebuild(self) -> bool:
-        """Compute the tableau from its basis anew, rid of the rounding of all pivots; False if singular."""
+        """Recompute the tableau from its basis, without accumulated rounding; False if singular."""
         size = len(self._cover)
         columns = np.hstack([np.eye(size), -self._scaled.matrix, -self._cover[:, None]])
         try:
@@ -191,9 +191,9 @@ class _Pivoting:
 
 
 def polished(problem: MCP, z: Floats) -> Floats:
-    """Solve the final basis once more from the problem's own numbers; the better of both points.
+    """Solve the final basis again from the problem data; return the better of both points.
 
-    Which variables are basic is read off the natural map: those with l < z − F < u, whose F must vanish.
+    The basic variables follow from the natural map: those with l < z − F < u, whose F must vanish.
     """
     assert problem.matrix is not None
     value = problem.value(z)

@@ -19,18 +19,18 @@ from nonsmooth.iteration.goal import Goal
 from nonsmooth.iteration.status import Status
 
 _WORK = 2e7
-"""Entries of the matrix that are used in one call of the kernel: the limits are looked at in between."""
+"""Entries of the matrix used in one call of the kernel; limits are checked between calls."""
 _DIVERGED = 1e8
-"""How many times its smallest value the natural residual may grow before the sweeps are said to diverge."""
+"""Growth of the natural residual over its smallest value above which the sweeps diverge."""
 
 
 @dataclass(frozen=True)
 class ProjectedGaussSeidel(Solver):
-    """z_i ← mid(l_i, z_i − ω (M z + q)_i / M_ii, u_i) for one row after another, again and again.
+    """z_i ← mid(l_i, z_i − ω (M z + q)_i / M_ii, u_i) for one row after another, in repeated sweeps.
 
     For problems whose function is linear, M z + q, with a positive diagonal. It converges for symmetric
     positive definite M with 0 < ω < 2, and for strictly diagonally dominant M with 0 < ω ≤ 1; for others it
-    may diverge or never settle. One iteration is one sweep, as cheap as a product with M.
+    may diverge or oscillate. One iteration is one sweep, as cheap as a product with M.
     """
 
     name: ClassVar[str] = "projected-gauss-seidel"
@@ -38,7 +38,7 @@ class ProjectedGaussSeidel(Solver):
     default_iterations: ClassVar[int] = 100_000
 
     omega: float = 1.0
-    """Relaxation: above 1 over-relaxed, which large grids converge much faster with; between 0 and 2."""
+    """Relaxation, between 0 and 2; over-relaxation (above 1) converges much faster on large grids."""
 
     def __post_init__(self) -> None:
         positive("ProjectedGaussSeidel", "omega", self.omega)
@@ -50,7 +50,7 @@ class ProjectedGaussSeidel(Solver):
         super().check(problem)
         if problem.matrix is None:
             raise UnsupportedError(
-                "projected-gauss-seidel solves linear problems, and the matrix of this one is not known: "
+                "projected-gauss-seidel supports linear problems, and the matrix of this one is not known: "
                 "give an LCP(M, q), or use semismooth-newton"
             )
         diagonal = problem.matrix.diagonal()
@@ -98,7 +98,7 @@ class _SweepIteration(Iteration):
         residual = residual_of(self.problem, z, self.value)
         self._best = min(self._best, residual)
         if not changed:
-            self.outcome = Status.SOLVED  # nothing moves any more: the loop tells solved from stalled
-        elif worst <= self._aim:  # what the sweep met on its way was smaller than what it left behind
+            self.outcome = Status.SOLVED  # no variable moves: the loop distinguishes solved from stalled
+        elif worst <= self._aim:  # residuals met during the sweep were smaller than those it left
             self._aim = 0.5 * worst * min(1.0, self.goal.tolerance / max(residual, self.goal.tolerance))
         return int(done)

@@ -1,7 +1,7 @@
-"""Semismooth Newton on the Fischer-Burmeister equations, with ways out of stationary points.
+"""Semismooth Newton on the Fischer-Burmeister equations, with restarts at stationary points.
 
 De Luca, Facchinei and Kanzow (2000) for the two kinds of step, Ferris, Kanzow and Munson (1999) for
-iterates within the bounds, Billups (2000) for the proximal problems that lead out of stationary points.
+iterates within the bounds, Billups (2000) for the proximal problems that leave stationary points.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from nonsmooth.iteration.goal import Goal
 from nonsmooth.iteration.status import Status
 
 _DECREASE = 1e-4
-"""Part of the decrease promised by the linear model that a step must bring (Armijo)."""
+"""Fraction of the decrease predicted by the linear model that a step must achieve (Armijo)."""
 _SHORTEST = 2.0**-7
-"""Step length below which a Newton direction counts as bad."""
+"""Step length below which a Newton direction is rejected."""
 _FAST = 0.1
-"""Factor by which an active-set step must lower the merit to be taken."""
+"""Factor by which an active-set step must reduce the merit to be accepted."""
 _LONG = 1e3
-"""Steps so many times longer than the point are taken only if they lower the merit like active-set steps."""
+"""Steps longer than this multiple of the point must reduce the merit like active-set steps."""
 _MONOTONE = 5
-"""First iterations, in which the merit must fall each time: far from a solution growth leads astray."""
+"""Number of first iterations in which the merit must decrease monotonically."""
 _WINDOW, _SLOW = 12, 0.9
-"""A merit that falls by less than this factor in so many iterations counts as stuck."""
+"""Factor and number of iterations: a merit that decreases by less has stalled."""
 _FIRST_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 1e-3, 1e-14, 1e12
-"""Of Levenberg-Marquardt steps, relative to the square of the longest column."""
+"""Damping of Levenberg-Marquardt steps, relative to the square of the longest column."""
 _FLAT = 1e-6
-"""A point is stationary where the gradient of ψ is this small beside ‖Φ‖ and the longest columns so far."""
+"""A point is stationary if the gradient of ψ is this small relative to ‖Φ‖ and the longest columns so far."""
 _ROUNDED = 1e3 * np.finfo(float).eps
-"""Φ relative to the terms that it is made of below which it is rounding."""
+"""Size of Φ relative to its terms below which it is rounding."""
 _PROXIMAL_FAILURES = 4
-"""Proximal problems that may fail on the way from one start."""
+"""Number of proximal problems that may fail from one start."""
 _PROXIMAL_GOAL = 0.3
-"""A proximal problem is solved when its Φ is this part of its own term λ‖z − c‖."""
+"""A proximal problem is solved if its Φ is below this fraction of its term λ‖z − c‖."""
 _PROXIMAL_FALL, _PROXIMAL_GROWTH, _PROXIMAL_END = 0.3, 8.0, 1e-8
-"""Factors of λ after a solved and a failed proximal problem, and the part of the first λ to end with."""
+"""Factors on λ after a solved and a failed proximal problem, and the final fraction of the first λ."""
 _DRAWS = 20
-"""Random points that are tried for one restart before the function counts as undefined everywhere."""
+"""Random points tried for one restart before the function counts as undefined everywhere."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class SemismoothNewton(Solver):
     """Semismooth Newton: H d = −Φ(z), with a non-monotone line search on ψ = ½‖Φ‖².
 
     Φ has a Fischer-Burmeister function in each row, H is an element of its generalised Jacobian. An
-    iteration takes the active-set step of the natural map where that lowers ψ tenfold (it ends linear
-    problems in few steps); else the Newton step, shortened until ψ falls; else a Levenberg-Marquardt step
-    with growing damping, which comes down to a projected gradient step. Where none of them gets on, the
-    point is stationary or nearly so: proximal problems F(z) + λ(z − c) with falling λ lead away from
-    there, and after them other starts are tried.
+    iteration takes the active-set step of the natural map if that reduces ψ tenfold (it ends linear
+    problems in few steps); else the Newton step, shortened until ψ decreases; else a Levenberg-Marquardt
+    step with growing damping, which tends to a projected gradient step. If none of them is accepted, the
+    point is stationary or nearly so: proximal problems F(z) + λ(z − c) with decreasing λ lead away from
+    it, and after them other starts are tried.
     """
 
     name: ClassVar[str] = "semismooth-newton"
@@ -72,11 +72,11 @@ class SemismoothNewton(Solver):
     active_set: bool = True
     """Try the step of the natural map first."""
     memory: int = 5
-    """The merit must fall below the largest of so many last ones; 1 makes the line search monotone."""
+    """Number of last merits whose largest one the new merit must undercut; 1 gives a monotone line search."""
     proximal: bool = True
     """Leave stationary points by proximal problems."""
     restarts: int = 5
-    """Other starts, drawn within the bounds by a fixed seed, after everything else failed."""
+    """Number of other starts, random within the bounds with a fixed seed, after all else failed."""
 
     def __post_init__(self) -> None:
         whole("SemismoothNewton", "memory", self.memory, 1)
@@ -89,7 +89,7 @@ class SemismoothNewton(Solver):
 
 @dataclass(frozen=True)
 class _State:
-    """A point with Φ there; the merit is infinite where the function is not finite."""
+    """A point with Φ there; the merit is infinite if the function is not finite."""
 
     point: Floats
     value: Floats
@@ -115,7 +115,7 @@ class _SemismoothIteration(Iteration):
         self._begin_equations(point, value)
 
     def _begin_equations(self, point: Floats, value: Floats) -> None:
-        """Earlier merits mean nothing for other equations or another start."""
+        """Discard earlier merits, which do not apply to other equations or another start."""
         self.merits: list[float] = []
         self.damping = _FIRST_DAMPING
         self.active_set_rests = False
@@ -128,7 +128,7 @@ class _SemismoothIteration(Iteration):
         self.merits.append(state.merit)
 
     def _shifted(self, point: Floats, value: Floats) -> Floats:
-        """F of the proximal problem; F itself where λ = 0."""
+        """F of the proximal problem; F itself if λ = 0."""
         return value + self.weight * (point - self.centre) if self.weight else value
 
     def _state(self, point: Floats, value: Floats) -> _State:
@@ -147,7 +147,7 @@ class _SemismoothIteration(Iteration):
     # One iteration.
 
     def advance(self, count: int, stop: float) -> int:
-        with np.errstate(all="ignore"):  # what overflows is a failed trial
+        with np.errstate(all="ignore"):  # an overflow is a failed trial
             self._iterate()
         return 1
 
@@ -171,9 +171,9 @@ class _SemismoothIteration(Iteration):
             self._next_proximal_problem()
 
     def _active_set_step(self, jacobian: sp.csr_array) -> _State | None:
-        """The full step to where the natural map's active set has the solution, if that is far better.
+        """The full step to the solution for the active set of the natural map, if that is much better.
 
-        It costs a factorisation: after a failure it is left out once.
+        It costs a factorisation: after a failure it is skipped once.
         """
         if not self.solver.active_set or self.active_set_rests:
             self.active_set_rests = False
@@ -192,7 +192,7 @@ class _SemismoothIteration(Iteration):
 
     @property
     def _reference(self) -> float:
-        """What the line search compares with (Grippo, Lampariello and Lucidi)."""
+        """Reference merit of the line search (Grippo, Lampariello and Lucidi)."""
         first = max(_MONOTONE, len(self.merits) - self.solver.memory)
         return max(self.merits[first:], default=self.state.merit)
 
@@ -228,7 +228,7 @@ class _SemismoothIteration(Iteration):
         return None
 
     def _asked_of(self, trial: _State, enough: float) -> float:
-        """The merit at which a trial is taken: singular systems throw z so far that digits are lost."""
+        """The merit below which a trial is accepted: singular systems move z so far that digits are lost."""
         reach = 1.0 + np.abs(self.state.point).max(initial=0.0)
         far = np.abs(trial.point - self.state.point).max(initial=0.0) > _LONG * reach
         return min(enough, _FAST * self.state.merit) if far else enough
@@ -244,10 +244,10 @@ class _SemismoothIteration(Iteration):
     def _slow(self, found: _State) -> bool:
         return len(self.merits) > _WINDOW and found.merit > _SLOW * min(self.merits[:-_WINDOW])
 
-    # Dead ends.
+    # Stationary points.
 
     def _dead_end(self, system: NewtonSystem) -> Status:
-        """What a point is from which no step gets on."""
+        """Status of a point from which no step is accepted."""
         gradient = system.gradient(self.state.phi)
         free = self._free(gradient)
         largest = self.lengths[free] * math.sqrt(2.0 * self.state.merit)
@@ -256,7 +256,7 @@ class _SemismoothIteration(Iteration):
         return Status.STALLED if self.defined else Status.UNDEFINED
 
     def _leave(self, reason: Status, jacobian: sp.csr_array) -> None:
-        """Leave a dead end by proximal problems, then by another start; stop where nothing is left."""
+        """Leave a stationary point by proximal problems, then by another start; stop if none is left."""
         if self.weight == 0.0:
             self.dead_ends.append((self.state.merit, reason))
         if self._is_rounding(jacobian):
@@ -269,14 +269,14 @@ class _SemismoothIteration(Iteration):
         self.note = " and ".join(f"{n} {what}{'s' if n > 1 else ''}" for n, what in tried if n)
 
     def _is_rounding(self, jacobian: sp.csr_array) -> bool:
-        """Tell whether Φ is no more than the rounding of its terms: the tolerance is out of reach."""
+        """Return whether Φ is at the rounding of its terms, so that the tolerance cannot be reached."""
         state = self.state
         of_f = np.abs(state.value) + abs(jacobian) @ np.abs(state.point)
         terms = state.by_z * np.abs(state.point) + state.by_f * of_f
         return self.weight == 0.0 and bool((np.abs(state.phi) <= _ROUNDED * terms).all())
 
     def _harder_proximal_problem(self, jacobian: sp.csr_array) -> None:
-        """Begin with a λ that outweighs the Jacobian, or enlarge one that was too small."""
+        """Begin with a λ larger than the Jacobian, or increase one that was too small."""
         if self.weight == 0.0:
             self.centre = self.state.point
             self.weight = 2.0 * float(abs(jacobian).sum(axis=1).max(initial=0.0)) or 1.0
@@ -303,7 +303,7 @@ class _SemismoothIteration(Iteration):
         self._begin_equations(self.centre, value)
 
     def _restart(self) -> bool:
-        """Begin at a random point within the bounds, around the first start where there are none."""
+        """Begin at a random point within the bounds, around the first start for infinite bounds."""
         self.restarts += 1
         lower, upper = self.problem.lower, self.problem.upper
         for _ in range(_DRAWS):

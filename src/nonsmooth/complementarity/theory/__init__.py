@@ -1,1 +1,1 @@
-"""What can be known of a problem before it is solved."""
+"""Properties of a problem that can be tested before it is solved."""

@@ -1,7 +1,7 @@
-"""What a stationary point is worth: Theorems 1 and 2 of Andreani et al.
+"""Whether a stationary point is a solution: Theorems 1 and 2 of Andreani et al.
 
-Minimising ½(‖f − z‖² + ‖g‖² + (uᵀz)²) over u, z ≥ 0, problem (2), may end at a stationary point that solves
-nothing. By Theorem 1 it is a solution if the Schur complement of g_v in the Jacobian there is a row
+Minimising ½(‖f − z‖² + ‖g‖² + (uᵀz)²) over u, z ≥ 0, problem (2), may end at a stationary point that is
+not a solution. By Theorem 1 it is a solution if the Schur complement of g_v in the Jacobian there is a row
 sufficient S-matrix, by Theorem 2 (f and g linear, the problem feasible) if the Jacobian is row sufficient.
 """
 
@@ -22,18 +22,18 @@ __all__ = ["Limits", "MatrixClass", "Worth", "matrix_class", "schur_complement",
 
 
 _REGULAR = 1e-12
-"""Smallest reciprocal condition number of g_v with which a Schur complement is computed."""
+"""Smallest reciprocal condition number of g_v for which a Schur complement is computed."""
 
 
 @dataclass(frozen=True)
 class Worth:
-    """What a stationary point of problem (2) at a point z is worth."""
+    """Verdict on a stationary point of problem (2) at a point z."""
 
     must_be_solution: bool | None
-    """True: it solves the problem, by `theorem`. False: neither theorem's conditions hold, so that it may or
-    may not. None: a condition was not tested, or no theorem speaks of such a problem."""
+    """True: it is a solution, by `theorem`. False: the conditions of neither theorem hold, so that it may or
+    may not be. None: a condition was not tested, or no theorem covers such a problem."""
     theorem: int | None
-    """1 or 2, the theorem that applies; None where neither does."""
+    """1 or 2, the theorem that applies; None if neither does."""
     sentence: str
     """The verdict and its grounds."""
     schur: MatrixClass | None
@@ -50,8 +50,8 @@ class Worth:
 def schur_complement(problem: MCP, z: ArrayLike) -> Floats:
     """Schur complement of g_v in the Jacobian (3) at z: f_u − f_v g_v⁻¹ g_u.
 
-    v are the variables without bounds and g their functions, u the others (fixed ones left out). A variable
-    that has an upper bound alone is counted down from it, so that all u are bounded below. Raises
+    v are the variables without bounds and g their functions, u the others (fixed ones omitted). A variable
+    with only an upper bound is measured downwards from it, so that all u are bounded below. Raises
     `ProblemError` if g_v is singular or not square.
     """
     return _schur_complement(problem, _jacobian(problem, z))
@@ -78,12 +78,12 @@ def _schur_complement(problem: MCP, jacobian: Floats) -> Floats:
 def stationary_point_worth(
     problem: MCP, z: ArrayLike, *, limits: Limits | None = None, margin: float = 1e-10
 ) -> Worth:
-    """Say whether a stationary point of problem (2) at z must be a solution, by Theorems 1 and 2.
+    """Return whether a stationary point of problem (2) at z must be a solution, by Theorems 1 and 2.
 
     Args:
         problem: the complementarity problem.
         z: the point, (n,).
-        limits: up to which size each matrix class is tested.
+        limits: largest size for which each matrix class is tested.
         margin: as in `matrix_class`.
     """
     two_sided = int(
@@ -91,7 +91,7 @@ def stationary_point_worth(
     )
     if two_sided:
         return _unknown(
-            f"The theorems speak of variables with one bound or none, and {two_sided} have two: "
+            f"The theorems cover variables with one bound or none, and {two_sided} have two: "
             "what a stationary point is worth is not known."
         )
     if not problem.square:
@@ -107,7 +107,7 @@ def stationary_point_worth(
 
 
 def _by_theorem_2(problem: MCP, jacobian: Floats, limits: Limits | None, margin: float) -> Worth:
-    """The verdict for a linear problem; for others one without any contents."""
+    """The verdict for a linear problem; an empty one for others."""
     if problem.matrix is None:
         return _unknown("")
     loose = np.flatnonzero(problem.lower < problem.upper)
@@ -116,7 +116,7 @@ def _by_theorem_2(problem: MCP, jacobian: Floats, limits: Limits | None, margin:
     if missed > 0.0:
         sentence = (
             f"The problem has no solution: a linear program shows that some sign is missed by {missed:.3g} "
-            "everywhere. A stationary point solves nothing."
+            "everywhere. A stationary point is not a solution."
         )
         return Worth(False, None, sentence, None, known, False)
     if missed == 0.0 and known.row_sufficient:
@@ -132,7 +132,7 @@ def _by_theorem_2(problem: MCP, jacobian: Floats, limits: Limits | None, margin:
 def _by_theorem_1(
     problem: MCP, jacobian: Floats, limits: Limits | None, margin: float, second: Worth
 ) -> Worth:
-    """The verdict of Theorem 1 where Theorem 2 does not apply (`second` is what became of that)."""
+    """The verdict of Theorem 1 if Theorem 2 does not apply (`second` is the verdict of that)."""
     rest = second.jacobian, second.feasible
     try:
         schur = matrix_class(_schur_complement(problem, jacobian), limits=limits, margin=margin)

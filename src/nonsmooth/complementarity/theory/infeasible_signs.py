@@ -1,4 +1,4 @@
-"""Can the function of a linear problem have the signs that it needs? A linear program tells."""
+"""Test by a linear program whether the function of a linear problem can have its required signs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.standard_form import affine_vector
 
 _ZERO = 1e-6
-"""Part of the largest |q| up to which a missed sign is taken for rounding: HiGHS itself solves to 1e-7."""
+"""Fraction of the largest |q| below which a missed sign is taken as rounding: HiGHS solves to 1e-7."""
 
 
 def missed_signs(problem: MCP) -> float:
-    """Least t ≥ 0 by which F misses a sign that it needs, over all z within the bounds; NaN if not found.
+    """Smallest t ≥ 0 by which F misses a required sign, over all z within the bounds; NaN if not found.
 
-    F ≥ 0 is needed where there is no upper bound, F ≤ 0 where there is no lower one. A problem with t > 0
-    has no solution; t = 0 (to rounding) is what is called feasible. In the units of F.
+    F ≥ 0 is required without an upper bound, F ≤ 0 without a lower one. A problem with t > 0 has no solution;
+    with t = 0 (to rounding) it is feasible. In the units of F.
     """
     assert problem.matrix is not None
     vector = affine_vector(problem)

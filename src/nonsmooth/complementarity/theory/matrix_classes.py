@@ -1,4 +1,4 @@
-"""Which classes of the theory of complementarity a matrix belongs to.
+"""Matrix classes of the theory of complementarity.
 
 For an (n, n) matrix M, with (M x)_i the i-th component:
 
@@ -11,7 +11,7 @@ For an (n, n) matrix M, with (M x)_i the i-th component:
 
 Positive semidefinite and P-matrices are sufficient (row and column), and those are P₀ (Cottle, Pang and
 Stone). M is sufficient exactly if M and all its principal pivot transforms are so in every two rows and
-columns (Cottle and Guu). Every test is "to rounding": what is within the margin of zero is taken for zero.
+columns (Cottle and Guu). Every test is "to rounding": numbers within the margin of zero are taken as zero.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from nonsmooth.errors import ProblemError
 
 @dataclass(frozen=True)
 class Limits:
-    """Up to which size each test is made. The work of the first three doubles with each row more."""
+    """Largest size for each test. The work of the first three doubles with each additional row."""
 
     minors: int = 18
     """P and P₀: 2ⁿ determinants."""
     pivots: int = 12
     """Sufficiency and copositivity: 2ⁿ principal pivot transforms."""
     programs: int = 8
-    """Row or column sufficiency alone, where the other one fails: 2ⁿ⁻¹ linear programs."""
+    """Row or column sufficiency alone, if the other one fails: 2ⁿ⁻¹ linear programs."""
     dense: int = 1500
     """Eigenvalues, and linear programs for S."""
 
@@ -53,7 +53,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class MatrixClass:
-    """Which classes a matrix belongs to, to rounding: True, False, or None where it was not tested."""
+    """Membership of a matrix in each class, to rounding: True, False, or None if not tested."""
 
     size: int
     positive_semidefinite: bool | None = None
@@ -66,9 +66,9 @@ class MatrixClass:
     z_matrix: bool | None = None
     copositive: bool | None = None
     reasons: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """By the name of a class, why the matrix is or is not in it, or was not tested."""
+    """Reasons by class name: why the matrix is or is not in the class, or was not tested."""
     witnesses: Mapping[str, Floats] = field(default_factory=lambda: MappingProxyType({}))
-    """By the name of a class that the matrix is not in, a vector x that shows it: xᵀM x < 0; for the
+    """Counterexamples by class name, vectors x that exclude the matrix from the class: xᵀM x < 0; for the
     sufficient ones x_i (M x)_i ≤ 0 and not all 0 (with Mᵀ for row sufficient); for S x ≥ 0 with Mᵀx ≤ 0."""
 
     @property
@@ -102,8 +102,8 @@ def matrix_class(matrix: Any, *, limits: Limits | None = None, margin: float = 1
 
     Args:
         matrix: M (n, n), dense or sparse.
-        limits: up to which size each test is made.
-        margin: numbers below this part of the matrix are taken for zero.
+        limits: largest size for each test.
+        margin: numbers below this fraction of the matrix are taken as zero.
     """
     positive("matrix_class", "margin", margin)
     dense = matrix.toarray() if sp.issparse(matrix) else matrix
@@ -116,13 +116,13 @@ def matrix_class(matrix: Any, *, limits: Limits | None = None, margin: float = 1
 
 
 class _Tests:
-    """The tests in the order in which each can spare the next ones their work."""
+    """Run the tests in an order in which each can save work in the next ones."""
 
     def __init__(self, matrix: Floats, limits: Limits, margin: float) -> None:
         self._matrix, self._limits, self._margin = matrix, limits, margin
         self._size = len(matrix)
         rows, columns = equilibrating(matrix)
-        self._scaled = rows[:, None] * matrix * columns  # the same classes but for the (semi)definite ones
+        self._scaled = rows[:, None] * matrix * columns  # the same classes except the (semi)definite ones
         self._columns, self._rows = columns, rows
         self._verdicts: dict[str, bool] = {}
         self._reasons: dict[str, str] = {}
@@ -151,7 +151,7 @@ class _Tests:
             self._witnesses[name] = witness
 
     def _too_large(self, limit: str, *names: str) -> bool:
-        """True, with the reason noted, if all of these tests have to be left out."""
+        """True, with the reason noted, if all of these tests have to be skipped."""
         left = [name for name in names if name not in self._verdicts]
         if self._size <= getattr(self._limits, limit):
             return not left
@@ -238,7 +238,7 @@ class _Tests:
         return f"the principal minor of rows {', '.join(map(str, rows))} is {value:.3g}"
 
     def _sufficient(self) -> None:
-        """Only for P₀-matrices: the others were told before."""
+        """Only for P₀-matrices: the others were excluded before."""
         sides = ("column_sufficient", "row_sufficient")
         if self._too_large("pivots", *sides):
             return
@@ -262,7 +262,7 @@ class _Tests:
                 x = scale * witness
                 self._say(name, False, "a vector shows it", x / np.abs(x).max())
             else:
-                self._reasons[name] = "too close to the border of the class to tell"
+                self._reasons[name] = "too close to the boundary of the class to decide"
 
     def _side(self, name: str) -> Floats:
         return self._scaled if name == "column_sufficient" else np.ascontiguousarray(self._scaled.T)
@@ -294,13 +294,13 @@ class _Tests:
 
 
 def _subsets(size: int) -> Iterator[tuple[int, ...]]:
-    """All sets of rows but the empty one, small ones first."""
+    """All nonempty sets of rows, small ones first."""
     for order in range(1, size + 1):
         yield from itertools.combinations(range(size), order)
 
 
 def pair_violation(matrix: Floats, margin: float) -> Floats | None:
-    """Look in all principal pivot transforms of a P₀-matrix for two rows that are not column sufficient.
+    """Search all principal pivot transforms of a P₀-matrix for two rows that are not column sufficient.
 
     Such a pair has m_ii = 0 and m_ij = 0 ≠ m_ji. Returns x with x_i (M x)_i ≤ 0, not all 0, or None. None
     for the matrix and for its transpose means that it is sufficient.
@@ -338,7 +338,7 @@ def _pivot_transform(matrix: Floats, pivoted: list[int], rest: list[int]) -> Flo
 
 
 def orthant_violation(matrix: Floats) -> Floats | None:
-    """Look in every orthant for x with x_i (M x)_i ≤ 0, not all 0: the matrix is not column sufficient then.
+    """Search every orthant for x with x_i (M x)_i ≤ 0, not all 0: the matrix is not column sufficient then.
 
     In the orthant of the signs s, y = s x and B = (s_i M_ij s_j): the y ≥ 0 with B y ≤ 0 form a cone, and one
     of its vectors has as many y_i > 0 and (B y)_i < 0 as any. Maximising Σ (a_i + b_i) with a ≤ y, b ≤ −B y,

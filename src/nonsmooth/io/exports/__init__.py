@@ -1,1 +1,1 @@
-"""Files for other programs: VTK, glTF and tables."""
+"""Export formats: VTK, glTF and tables."""

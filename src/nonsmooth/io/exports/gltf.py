@@ -1,7 +1,7 @@
-"""Scenes in glTF's binary form (.glb), which browsers, Blender and office programs show.
+"""Scenes in glTF's binary form (.glb), for browsers, Blender and office programs.
 
 The file is one header, the scene as JSON, and one block of numbers. Geometry that several nodes show is
-stored once; glTF's y points up, so all nodes hang below one that turns our z there.
+stored once; glTF's y points up, so all nodes are children of one that rotates our z there.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _Z_UP = [-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]
 """A quarter turn about x, as (x, y, z, w)."""
 
 Colour = tuple[int, int, int]
-"""Red, green, blue from 0 to 255, as screens show them (sRGB)."""
+"""Red, green, blue from 0 to 255, in sRGB."""
 
 
 class GltfScene:
-    """A scene in the making.
+    """A scene under construction.
 
     Args:
         generator: the program that writes it.
@@ -59,7 +59,7 @@ class GltfScene:
         return len(self._geometries) - 1
 
     def mesh(self, geometry: int, colour: Colour) -> int:
-        """Return the number of the mesh that shows a geometry in a colour; it is made where there is none."""
+        """Return the number of the mesh of a geometry in a colour; it is created if there is none."""
         self._materials.setdefault(colour, len(self._materials))
         return self._meshes.setdefault((geometry, colour), len(self._meshes))
 
@@ -77,7 +77,7 @@ class GltfScene:
         """Add a node and return its number.
 
         `position` (3,) in m, `quaternion` (w, x, y, z) and `scale`, one for all axes or (3,), are relative to
-        the parent, which is the world, z up, unless it is named.
+        the parent; the default is the world, z up.
         """
         w, x, y, z = np.asarray(quaternion, dtype=np.float64).tolist()
         node: dict[str, Any] = {
@@ -97,7 +97,7 @@ class GltfScene:
         return number
 
     def write(self, path: FilePath) -> None:
-        """Write the scene; the file appears whole or not at all."""
+        """Write the scene atomically."""
         text = json.dumps(
             self._as_json(), ensure_ascii=False, separators=(",", ":"), allow_nan=False
         ).encode()
@@ -146,9 +146,9 @@ class GltfScene:
 
 
 def _material(colour: Colour) -> dict[str, Any]:
-    """A dull surface; glTF wants light itself (linear), not the numbers of a screen.
+    """A matt surface; glTF uses linear light, not sRGB.
 
-    It is seen from outside alone, so that one looks through the back of a wall into what it holds.
+    It is visible only from outside, so that walls do not hide the contents of a container.
     """
     share = np.array(colour) / 255.0
     linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)

@@ -1,4 +1,4 @@
-"""Which frames of a recorded run are meant: those of a span of time, or the one nearest to a time."""
+"""Selection of frames of a recorded run: those of a span of time, or the one nearest to a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth.errors import OptionError
 
 _ROUNDING = 1e-9
-"""Times that differ by less than this share of the run's length are the same."""
+"""Times that differ by less than this fraction of the run's length are equal."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Selection:
     Args:
         start: first time in s.
         end: last time in s.
-        every: of the frames from the first one on, one of so many.
+        every: select every Nth frame, beginning with the first.
     """
 
     start: float = -math.inf
@@ -33,10 +33,12 @@ class Selection:
         if self.every < 1:
             raise OptionError(f"every is {self.every}: give a whole number, 1 or more")
         if not self.start <= self.end:
-            raise OptionError(f"the span from {self.start:g} to {self.end:g} s is empty: end after the start")
+            raise OptionError(
+                f"the span from {self.start:g} to {self.end:g} s is empty: give an end after the start"
+            )
 
     def frames(self, times: Floats) -> list[int]:
-        """Return the numbers of the frames that have these times (s); none at all is an error."""
+        """Return the numbers of the frames that have these times (s); an empty selection is an error."""
         chosen = self.inside(times)[:: self.every]
         if not len(chosen):
             first = f"{self.start:g} s" if math.isfinite(self.start) else "the beginning"

@@ -1,7 +1,7 @@
-"""Tables in files that grow by rows: CSV for everyone, Parquet where the package pyarrow is installed.
+"""Tables in files that grow by rows: CSV, and Parquet if the package pyarrow is installed.
 
-Both take the same columns. The rows that came before a program was stopped are kept. In Parquet each column
-has its unit and meaning as metadata of the field; a CSV file has its names in the first line alone.
+Both take the same columns. Rows written before a program is stopped are kept. In Parquet each column
+has its unit and meaning as metadata of the field; a CSV file has only their names, in the first line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _GROUP = 200_000
 
 
 class TableForm(StrEnum):
-    """How a table is kept; the value ends the name of its file."""
+    """File format of a table; the value is the ending of its file."""
 
     CSV = "csv"
     PARQUET = "parquet"
@@ -52,7 +52,7 @@ class TableFile(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Write what is left and close the file."""
+        """Write the remaining rows and close the file."""
 
     def __enter__(self) -> TableFile:
         return self
@@ -75,7 +75,7 @@ class _CsvFile(TableFile):
 
     def append(self, columns: list[TableColumn]) -> None:
         lines = csv.writer(self._file, lineterminator="\n")
-        # Python's own floats are written with as many digits as it takes to read the same number again.
+        # Python's floats are written with the digits needed to read the same number again.
         with writing(self.path):
             if self._empty:
                 lines.writerow([column.name for column in columns])
@@ -89,7 +89,7 @@ class _CsvFile(TableFile):
 
 
 class _ParquetFile(TableFile):
-    """Appears in its place when it is closed: until then it is no Parquet file yet."""
+    """Renamed to its place when it is closed: until then it is not a valid Parquet file."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -105,7 +105,7 @@ class _ParquetFile(TableFile):
         arrays = [pa.array(column.values) for column in columns]
         if self._writer is None:
             fields = [
-                # An empty list has no type of its own.
+                # An empty list has no type.
                 pa.field(
                     column.name,
                     pa.string() if isinstance(column.values, list) else array.type,

@@ -24,10 +24,10 @@ _TYPES = {"i1": "Int8", "i4": "Int32", "i8": "Int64", "f4": "Float32", "f8": "Fl
 """VTK's names of NumPy's types."""
 
 _BLOCK = 1 << 20
-"""Bytes that are compressed at a time; readers need memory for one such block."""
+"""Size of a compressed block in bytes; readers need memory for one block."""
 
 _LEVEL = 1
-"""Of zlib: double precision leaves little to gain from trying harder."""
+"""Compression level of zlib: higher levels gain little for double precision."""
 
 _PVD_END = b"</Collection></VTKFile>\n"
 
@@ -50,16 +50,16 @@ def write_polydata(
     normals: NDArray[Any] | None = None,
     facts: list[VtkArray] | None = None,
 ) -> None:
-    """Write points with their arrays as a .vtp file, which appears whole or not at all.
+    """Write points with their arrays as a .vtp file, atomically.
 
     Args:
         path: of the file.
         points: (n, 3) in m.
         arrays: of the points, each with n rows.
-        cells: triangles (t, 3) or lines (t, 2), rows of the points; without them every point is a vertex of
-            its own.
+        cells: triangles (t, 3) or lines (t, 2), rows of the points; without them every point is a
+            vertex.
         normals: (n, 3) of the surface at the points, for smooth light.
-        facts: arrays that belong to the whole, such as the time; of any length.
+        facts: arrays of the whole file, such as the time; of any length.
     """
     count = len(points)
     cells = np.arange(count).reshape(count, 1) if cells is None else np.asarray(cells)
@@ -142,14 +142,14 @@ class PvdSeries:
 
 
 class _Block:
-    """The block of compressed arrays behind the XML, and where in it each of them begins."""
+    """The block of compressed arrays behind the XML, with the offset of each array."""
 
     def __init__(self) -> None:
         self.chunks: list[bytes] = []
         self._size = 0
 
     def add(self, array: VtkArray, *, whole: bool = False) -> str:
-        """Append an array and return the XML that names it; `whole` says that it is not one per point."""
+        """Append an array and return the XML that names it; `whole` marks arrays that are not per point."""
         facts = f'Name={quoteattr(array.name)} format="appended" offset="{self._size}"'
         if isinstance(array.values, list):
             tag, rows = "Array", len(array.values)
@@ -170,7 +170,7 @@ class _Block:
         return f"<{tag} {facts}><{key}>{escape(array.unit)}</InformationKey></{tag}>"
 
     def _append(self, data: bytes) -> None:
-        """Append bytes as VTK wants them: how many blocks, their size and the last one's, then the blocks."""
+        """Append bytes in VTK's form: number of blocks, their size and the last one's, then the blocks."""
         pieces = [zlib.compress(data[at : at + _BLOCK], _LEVEL) for at in range(0, len(data), _BLOCK)]
         sizes = [len(pieces), _BLOCK, len(data) % _BLOCK, *map(len, pieces)]
         for chunk in (np.array(sizes, dtype=np.uint64).tobytes(), *pieces):

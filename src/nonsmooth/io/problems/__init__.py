@@ -1,1 +1,1 @@
-"""Problem files: ours, FCLib's and Siconos'."""
+"""Problem files: the own format, FCLib and Siconos."""

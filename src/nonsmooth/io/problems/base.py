@@ -1,4 +1,4 @@
-"""What every format of problem files defines; `formats` lists them."""
+"""Interface of the formats of problem files; `formats` lists them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from nonsmooth.problem.contact_problem import ContactProblem
 
 @dataclass(frozen=True)
 class Contents:
-    """What a problem file holds."""
+    """Contents of a problem file."""
 
     problem: ContactProblem
     kind: str
-    """How the problem is stored: "local", "global", or a form of our own files."""
+    """Form of the stored problem: "local", "global", or a form of the own format."""
     words: Mapping[str, str]
-    """What the file says of itself: title, description, …"""
+    """Metadata of the file: title, description, …"""
     solution: Floats | None
     """Impulses of contacts, then of joint rows, in N·s and N·m·s; None if none are stored."""
     guesses: tuple[Floats, ...] = ()
@@ -30,17 +30,17 @@ class ProblemFormat:
     """A format of problem files."""
 
     name: str
-    """As it is chosen on the command line."""
+    """Name on the command line."""
     title: str
-    """For people."""
+    """Name in messages."""
     suffix: str
-    """Of the files' names; the content decides when a file is read."""
+    """Ending of file names; when a file is read, its content decides."""
     recognises: Callable[[FilePath, Node | None], bool]
-    """Tells whether a file seems to be one; its root is given if it is an HDF5 file."""
+    """Returns whether a file seems to have this format; its root is given if it is an HDF5 file."""
     read: Callable[[FilePath], ContactProblem]
     read_start: Callable[[FilePath], Floats]
-    """Returns the impulses to start from; raises `FileFormatError` where there are none."""
+    """Returns the impulses to start from; raises `FileFormatError` if there are none."""
     contents: Callable[[FilePath], Contents]
     write: Callable[[FilePath, Contents], tuple[str, ...]]
-    """Writes all that the format can hold and returns what it cannot, in words. An empty kind is chosen from
-    the problem. Raises `UnsupportedError` if the format cannot hold the problem itself."""
+    """Writes all data that the format can store and returns names of the rest. An empty kind is chosen from
+    the problem. Raises `UnsupportedError` if the format cannot store the problem."""

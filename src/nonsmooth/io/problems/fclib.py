@@ -15,10 +15,9 @@ Two kinds, with FCLib's letters; a contact has its normal first, then one tangen
     guesses/            number_of_guesses, and groups 1, 2, … with r, u, v (global), l (bilateral rows)
     solution/           r, u, v, l
 
-How a matrix is stored stands in `fclib_matrices`. M and W are taken as they are, symmetric or not.
-Signs are those of `ContactProblem`: r and l are the
-impulses γ and λ in N·s, u and v velocities in m/s, and W, q, H, f, w, G, b are delassus, free velocity,
-jacobian, momentum, bias, joint jacobian and joint bias. The law is Coulomb's.
+The storage of matrices is described in `fclib_matrices`. M and W need not be symmetric. Signs are those of
+`ContactProblem`: r and l are the impulses γ and λ in N·s, u and v velocities in m/s, and W, q, H, f, w, G, b
+are delassus, free velocity, jacobian, momentum, bias, joint jacobian and joint bias. The law is Coulomb's.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ _ROLLING = ("fclib_global_rolling", "fclib_local_rolling")
 
 @dataclass(frozen=True)
 class FclibInfo:
-    """What a file says of its problem, in words."""
+    """Description of the problem in a file."""
 
     title: str = ""
     description: str = ""
@@ -70,12 +69,12 @@ class FclibInfo:
     def __post_init__(self) -> None:
         for field in fields(self):
             if "\0" in getattr(self, field.name):
-                raise OptionError(f"{field.name} holds a NUL character, which ends a string: leave it out")
+                raise OptionError(f"{field.name} holds a NUL character, which ends a string: remove it")
 
 
 @dataclass(frozen=True)
 class FclibState:
-    """A solution or a guess as it is stored; None where the file does not hold it."""
+    """A stored solution or guess; None for data that the file does not hold."""
 
     impulses: Floats | None
     """r in N·s, contact by contact."""
@@ -97,7 +96,7 @@ class FclibState:
 
 @dataclass(frozen=True)
 class FclibFile:
-    """What a file holds."""
+    """Contents of a file."""
 
     problem: ContactProblem
     kind: Kind
@@ -107,9 +106,9 @@ class FclibFile:
 
     @property
     def start(self) -> Floats | None:
-        """The warm start that the file offers: of solution and guesses, what has the smallest residual.
+        """The warm start of the file: the solution or guess with the smallest residual.
 
-        Many files hold a solution that was never computed. None if there is no whole, finite start.
+        Many files hold a solution that was never computed. None if there is no complete, finite start.
         """
         found = [state.start for state in (self.solution, *self.guesses) if state is not None]
         starts = [
@@ -130,15 +129,15 @@ class FclibFile:
 
 
 def is_fclib(root: Node) -> bool:
-    """Tell whether an open HDF5 file looks like one of FCLib's."""
+    """Return whether an open HDF5 file looks like an FCLib file."""
     return any(root.has(name) for name in (*_GROUPS.values(), *_ROLLING))
 
 
 def read_fclib(path: FilePath, *, kind: Kind | None = None, complete_triangles: bool = False) -> FclibFile:
-    """Read an FCLib file, with every number as it is stored.
+    """Read an FCLib file without changing any number.
 
-    A file may hold a problem in both kinds: then `kind` picks one, and without it the global is read.
-    `complete_triangles` fills in the other half of M, W or R where a code stored one triangle alone.
+    A file may hold a problem in both kinds: then `kind` selects one; the default is global.
+    `complete_triangles` fills in the other half of M, W or R if only one triangle is stored.
     Raises `FileFormatError` if the file is not such a file, is damaged, or holds no valid problem, and
     `UnsupportedError` for problems with rolling friction.
     """
@@ -172,7 +171,7 @@ def _find_kind(root: Node, wanted: Kind | None) -> Kind:
         if root.has(name):
             raise UnsupportedError(
                 f"{root.path} holds a problem with rolling friction ({name!r}), which is not supported: "
-                "leave its rolling rows out and store it as fclib_local or fclib_global"
+                "omit its rolling rows and store it as fclib_local or fclib_global"
             )
     present = [kind for kind, name in _GROUPS.items() if root.has(name)]
     if not present:
@@ -260,11 +259,11 @@ def _read_string(node: Node, name: str) -> str:
     try:
         return text.decode()
     except UnicodeDecodeError:
-        return text.decode("latin-1")  # codes that are older than UTF-8
+        return text.decode("latin-1")  # programs older than UTF-8
 
 
 def _sizes(data: dict[str, Any], kind: Kind) -> dict[str, int]:
-    """Lengths of the vectors r, u, v and l of a state; v and l are left out where a problem has none."""
+    """Lengths of the vectors r, u, v and l of a state; v and l are omitted if a problem has none."""
     rows = data["components"] * len(data["friction"])
     sizes = {"r": rows, "u": rows}
     if kind == "global":
@@ -288,9 +287,9 @@ def _read_guesses(root: Node, sizes: dict[str, int]) -> tuple[FclibState, ...]:
     for k in range(count):
         guesses.append(_read_state(stored.group(str(k + 1)), sizes))
         size += sum(part.nbytes for part in vars(guesses[-1]).values() if part is not None)
-        if size > root.file_size:  # the same numbers many times
+        if size > root.file_size:  # links to the same numbers
             raise FileFormatError(
-                f"{root.path} has number_of_guesses = {count}: so many do not fit into "
+                f"{root.path} has number_of_guesses = {count}, which do not fit into "
                 f"the {root.file_size} bytes of the file"
             )
     return tuple(guesses)
@@ -317,12 +316,12 @@ def write_fclib(
     info: FclibInfo | None = None,
     encoding: Encoding = "triplet",
 ) -> None:
-    """Write a problem to an FCLib file; an older file is replaced. It appears whole or not at all.
+    """Write a problem to an FCLib file atomically; an older file is replaced.
 
     Args:
         problem: its contacts must all have two components or all three, and its law must be Coulomb's.
         path: the file.
-        kind: "global" (M, H, f, w) or "local" (W, q); the first where masses are known, if not given.
+        kind: "global" (M, H, f, w) or "local" (W, q); by default global if masses are known.
             "local" of a problem with masses forms W.
         solution: a solution of this problem, to be stored with it, or its impulses as in `guesses`.
         guesses: impulses to start from, in N·s: contacts, then joint rows. Their velocities are computed.
@@ -366,19 +365,19 @@ def _check_kind(kind: str) -> None:
 
 
 def _check_writable(problem: ContactProblem, kind: Kind) -> int:
-    """The dimension of the contacts, 2 or 3; raise if FCLib cannot hold this problem."""
+    """The dimension of the contacts, 2 or 3; raises if FCLib cannot store this problem."""
     if kind == "global" and not problem.has_masses:
         raise UnsupportedError(
             "this problem was given by its Delassus matrix and has no masses: write it with kind='local'"
         )
     if problem.law != COULOMB:
         raise UnsupportedError(
-            f"the law is {problem.law}, and FCLib files mean Coulomb's: write problem.with_law('coulomb'), "
+            f"the law is {problem.law}, and FCLib files store Coulomb's: write problem.with_law('coulomb'), "
             "or keep the law with write_problem"
         )
     if np.isfinite(problem.joint_bounds).any():
         raise UnsupportedError(
-            "joint rows have bounds, which FCLib files do not hold: keep them with write_problem"
+            "joint rows have bounds, which FCLib files do not store: keep them with write_problem"
         )
     found = sorted({int(count) for count in problem.components}) or [3]
     if found not in ([2], [3]):
@@ -406,7 +405,7 @@ def _parts(problem: ContactProblem, kind: Kind) -> tuple[dict[str, Any], dict[st
     if joints:  # the block below W is not stored: it is Vᵀ
         if abs(whole[rows:, :rows] - whole[:rows, rows:].T).max() > 1e-12 * abs(whole).max():
             raise UnsupportedError(
-                "rows and columns of joints differ, and FCLib stores one of them alone: use write_problem"
+                "rows and columns of joints differ, and FCLib stores only one of them: use write_problem"
             )
         matrices |= {"V": whole[:rows, rows:], "R": whole[rows:, rows:]}
         vectors["s"] = problem.joint_free_velocity
@@ -443,7 +442,7 @@ def _write_info(group: Any, info: FclibInfo) -> None:
     import h5py
 
     timeless = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    timeless.set_obj_track_times(False)  # the same problem gives the same file, whenever it is written
+    timeless.set_obj_track_times(False)  # the same problem gives the same file at any time
     for field in fields(FclibInfo):
         encoded = getattr(info, field.name).encode() + b"\0"
         kind = h5py.h5t.C_S1.copy()

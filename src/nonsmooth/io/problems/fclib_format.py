@@ -1,4 +1,4 @@
-"""FCLib's files as a format among others."""
+"""FCLib as a format of problem files."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
 """Sparse matrices as FCLib stores them: triplets, compressed columns or compressed rows.
 
-A matrix is a group with the whole numbers `m` (rows), `n` (columns), `nz` (what it is), `nzmax` (room for
+A matrix is a group with the whole numbers `m` (rows), `n` (columns), `nz` (kind), `nzmax` (capacity for
 entries) and the arrays `p`, `i` and `x`:
 
-    nz ≥ 0     nz triplets: rows `i`, columns `p`, values `x`; those of the same place are summed
+    nz ≥ 0     nz triplets: rows `i`, columns `p`, values `x`; those with the same indices are summed
     nz = −1    compressed columns: rows `i`, values `x`, and column j is the entries p[j] to p[j + 1]
     nz = −2    compressed rows: columns `i`, values `x`, and row j is the entries p[j] to p[j + 1]
 
-Entries come in any order, and zeros may be stored. Arrays may be longer than what is in use. Some programs
-store one triangle of a symmetric matrix: `completed` fills in the other where that is asked for.
+Entries come in any order, and zeros may be stored. Arrays may be longer than the part in use. Some programs
+store one triangle of a symmetric matrix: `completed` fills in the other on request.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LARGEST = int(np.iinfo(np.int32).max)
 
 
 def check_encoding(encoding: str) -> None:
-    """Raise if there is no such way to store a matrix."""
+    """Raise if the encoding is unknown."""
     if encoding not in _KINDS:
         raise OptionError(f"encoding is {encoding!r}: it must be one of {', '.join(_KINDS)}")
 
@@ -37,7 +37,7 @@ def check_encoding(encoding: str) -> None:
 
 
 def write_matrix(parent: Any, name: str, matrix: Any, encoding: Encoding) -> None:
-    """Write a dense or sparse matrix as the group `name`: no place twice, entries in order."""
+    """Write a dense or sparse matrix as the group `name`: sorted entries without duplicates."""
     compressed = sp.csr_array(matrix) if encoding == "rows" else sp.csc_array(matrix)
     compressed.sum_duplicates()
     count = int(compressed.nnz)
@@ -70,7 +70,7 @@ def write_whole_number(group: Any, name: str, value: int) -> None:
 
 
 def read_matrix(parent: Node, name: str, shape: tuple[int, int]) -> Any:
-    """Read a matrix that must have this shape, which the lengths of vectors in the file vouch for."""
+    """Read a matrix that must have this shape, known from the lengths of vectors in the file."""
     node = parent.group(name)
     place = f"{node.path}: matrix {parent.prefix + name!r}"
     m, n, kind, room = (read_whole_number(node, part) for part in ("m", "n", "nz", "nzmax"))

@@ -1,4 +1,4 @@
-"""Problem files of all formats: what a file is, is found from its content."""
+"""Problem files of all formats; the format of a file is found from its content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nonsmooth.problem.contact_problem import ContactProblem
 FORMATS: Registry[ProblemFormat] = Registry(
     "problem format", {each.name: each for each in (fclib_format.FORMAT, siconos.FORMAT, native.FORMAT)}
 )
-"""Every format by its name, in the order in which they are asked whether a file is theirs."""
+"""Every format by name, in the order in which they are tested for a file."""
 
 
 def read_problem(path: FilePath) -> ContactProblem:
@@ -27,13 +27,13 @@ def read_problem(path: FilePath) -> ContactProblem:
 def read_start(path: FilePath) -> Floats:
     """Read the impulses of a stored solution as a warm start: contacts, then joint rows, in N·s.
 
-    An FCLib file may hold guesses too: what has the smallest residual is taken.
+    An FCLib file may also hold guesses: the start with the smallest residual is returned.
     """
     return format_of(path).read_start(path)
 
 
 def format_of(path: FilePath) -> ProblemFormat:
-    """Return the format that a file seems to have. Its reader then says what is wrong with it."""
+    """Return the format that a file seems to have; its reader reports errors in the file."""
     import h5py
 
     check_readable(path)

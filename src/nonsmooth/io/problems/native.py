@@ -1,12 +1,12 @@
-"""Problem files: a `ContactProblem` in HDF5, in the form in which it was given, bit for bit.
+"""Problem files: a `ContactProblem` in HDF5, in the form in which it was given, bitwise identical.
 
     write_problem(problem, "failing.h5", solution=solution)
     problem = read_problem("failing.h5")
     solution = solve(problem, start=read_start("failing.h5"))
 
-`read_problem` and `read_start` take the files of others too: see `formats`.
+`read_problem` and `read_start` also read files of other programs: see `formats`.
 
-Layout of our own file, versions 1 and 2 (numbers are float64, indices and counts int64 or int32):
+Layout of the file, versions 1 and 2 (numbers are float64, indices and counts int64 or int32):
 
     /                   attributes: format = "nonsmooth-problem", version = 1, or 2 with joint_bounds,
                         form = "matrices", "blocks" or "delassus", law = "coulomb", "pyramid(8)", …
@@ -15,18 +15,18 @@ Layout of our own file, versions 1 and 2 (numbers are float64, indices and count
     form "matrices":    mass, jacobian, joint_jacobian (dense or sparse), momentum, bias, joint_bias
     form "blocks":      mass, jacobian, bodies, joint_jacobian, joint_bodies, momentum, bias, joint_bias
     form "delassus":    delassus (dense or sparse), free_velocity, joint_free_velocity
-    joint_bounds        where a joint row has a finite bound: lower and upper of each, ±inf for none
-    solution/           where one was stored: impulses, joint_impulses;
+    joint_bounds        if a joint row has a finite bound: lower and upper of each, ±inf for none
+    solution/           if one was stored: impulses, joint_impulses;
                         attributes: status, solver, residual (relative, as in the certificate)
 
 Names and shapes are those of `ContactProblem`, and every dataset has its unit as the attribute `unit`
 (on acceleration level read N for N·s and m/s² for m/s). A sparse matrix is a group with the datasets
 `data`, `indices` and `indptr` of its compressed columns and the attribute `shape`. Strings are UTF-8 of
-fixed length. The free velocity of a problem with masses is not stored: reading computes it anew from
-the momentum and the bias.
+fixed length. The free velocity of a problem with masses is not stored: it is recomputed from the
+momentum and the bias when the file is read.
 
-Nothing in a file is executed or followed elsewhere: a dataset must be plain numbers inside the file, and
-no larger than the file itself.
+Nothing in a file is executed, and no link is followed: a dataset must be plain numbers inside the file, and
+no larger than the file.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _FORMS = {
     ),
     "delassus": ("delassus", "free_velocity", "joint_free_velocity"),
 }  # fmt: skip
-"""What a file holds in each form, besides friction and components."""
+"""Datasets of each form, besides friction and components."""
 
 _INTEGERS = ("components", "bodies", "joint_bodies", "indices", "indptr")
 _UNITS = {
@@ -93,7 +93,7 @@ _UNITS = {
 def write_problem(problem: ContactProblem, path: FilePath, *, solution: Solution | None = None) -> None:
     """Write a problem, and a solution of it if given, to an HDF5 file; an older file is replaced.
 
-    The file appears whole or not at all: it is written under another name and then renamed.
+    The file is written atomically: under another name, and then renamed.
     """
     if solution is not None:
         found = (len(solution.impulses), len(solution.joint_impulses))
@@ -146,7 +146,7 @@ def _write_contents(path: FilePath, contents: Contents) -> tuple[str, ...]:
     rows = problem.layout.contact_rows
     if contents.kind in ("global", "local") and (contents.kind == "global") != problem.has_masses:
         raise UnsupportedError(
-            "files of our own hold a problem in the form in which it was given: leave out kind="
+            "the own format stores a problem in the form in which it was given: omit kind="
         )
     with new_file(path) as file:
         _write_body(file, problem)

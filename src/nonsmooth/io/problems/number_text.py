@@ -1,7 +1,7 @@
-"""Text files of numbers, read token by token with suspicion.
+"""Text files of numbers, read token by token and validated.
 
-A claim in a file is believed only as far as the file has tokens to back it, so that nothing larger than the
-file can be asked for. Every error says in which line which thing was expected, and what stands there.
+Sizes declared in a file are checked against its number of tokens, so that no memory larger than the file is
+allocated. Every error names the line, the expected item, and the text found there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WHITE[list(b" \t\n\r\v\f")] = True
 
 Kind = bytes | type[int] | type[float]
 Pattern = tuple[Kind, ...]
-"""What the words of a record are: a whole number, a finite number, or a word as it stands."""
+"""Kinds of words in a record: a whole number, a finite number, or any word."""
 
 _WANTED = {int: "a whole number", float: "a finite number"}
 
@@ -52,7 +52,7 @@ class Tokens:
         return self._slice(self._next, min(self._next + count, len(self._start))).split()
 
     def take(self, count: int, what: str) -> list[bytes]:
-        """Take the next `count` tokens as they are. All of them are in memory at once: take few."""
+        """Take the next `count` tokens unchanged. All of them are in memory at once: take few."""
         self.require(count, what)
         self._next += count
         return self._slice(self._next - count, self._next).split()
@@ -74,7 +74,7 @@ class Tokens:
         return cast("NDArray[np.float64]", self.records(count, (float,), what)[0])
 
     def records(self, count: int, pattern: Pattern, what: str) -> list[NDArray[Any]]:
-        """Take `count` times the words of a pattern; return an array for every `int` and `float` in it."""
+        """Take `count` repetitions of a pattern of words; return an array for every `int` and `float`."""
         width = len(pattern)
         self.require(count * width, what)
         begin = self._next
@@ -99,14 +99,14 @@ class Tokens:
             self.fail(f"nothing is expected after {what}, but more follows", back=0)
 
     def fail(self, message: str, back: int = 1) -> NoReturn:
-        """Raise with the line of the token that was taken `back` tokens ago, or of the file's end."""
+        """Raise with the line of the token taken `back` tokens ago, or of the file's end."""
         place = self._next - back
         at = self._start[place] if place < len(self._start) else len(self._text)
         line = self._text.count(b"\n", 0, int(at)) + 1
         raise FileFormatError(f"{self.path}, line {line}: {message}")
 
     def require(self, count: int, what: str) -> None:
-        """Raise unless the file has `count` more tokens: checked before anything of that size is made."""
+        """Raise unless the file has `count` more tokens: checked before memory of that size is allocated."""
         if count > self.left:
             self._next = len(self._start)
             self.fail(f"{what} should follow ({count} words), but the file ends before that", back=0)
@@ -117,7 +117,7 @@ class Tokens:
         return self._text[start:end]
 
     def _fail_at_first(self, words: list[bytes], pattern: Pattern, back: int, what: str) -> NoReturn:
-        """Raise for the first word of some records that is not what the pattern says."""
+        """Raise for the first word of some records that does not match the pattern."""
         kinds = [pattern[k % len(pattern)] for k in range(len(words))]
         bad = next(k for k, word in enumerate(words) if not _fits(word, kinds[k]))
         kind = kinds[bad]

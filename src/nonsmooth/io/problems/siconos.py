@@ -8,13 +8,13 @@ A file holds numbers between white space: the dimension (2 or 3), the number of 
     local      W, q, μ         u = W r + q                        a problem given by its Delassus matrix
     global     M, H, f, w, μ   M v = H r + f,  u = Hᵀv + w        a problem with masses
 
-with one μ per contact, and in some files a whole number at the end, which means nothing here. Components
-go contact by contact, normal first; impulses r in N·s, velocities u, q and w in m/s, f in N·s. In the
-words of `ContactProblem` W is `delassus`, q `free_velocity`, M `mass`, H `jacobian`, f `momentum` and
-w `bias`. How matrices are stored is said in `siconos_matrices`.
+with one μ per contact, and in some files a whole number at the end, which is ignored. Components
+go contact by contact, normal first; impulses r in N·s, velocities u, q and w in m/s, f in N·s. In
+`ContactProblem` W is `delassus`, q `free_velocity`, M `mass`, H `jacobian`, f `momentum` and
+w `bias`. The storage of matrices is described in `siconos_matrices`.
 
-No word in the file says which of the two it is, but only one reading can use it up: what follows the first
-matrix is d·c + c numbers in a local problem, and more than that in a global one, whose H comes first.
+The file does not name its kind, but only one reading consumes it: the first matrix is followed by d·c + c
+numbers in a local problem, and by more in a global one, whose H comes first.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def read_siconos(path: FilePath, kind: Kind | None = None) -> ContactProblem:
         tokens.integers(1, "the flag at the end")
     tokens.end("the flag at the end")
     try:
-        with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
             problem = ContactProblem(**data, friction=friction, components=dimension, allow_asymmetry=True)
     except NonsmoothError as error:
         raise FileFormatError(f"{path} holds no valid problem: {error}") from error
@@ -97,12 +97,12 @@ def read_siconos(path: FilePath, kind: Kind | None = None) -> ContactProblem:
 
 
 def _kind(tokens: Tokens, size: int, rows: int, contacts: int) -> Kind:
-    """Tell the kind from what follows the first matrix of `size` rows."""
+    """Return the kind from the data after the first matrix of `size` rows."""
     if size != rows:
         return "global"  # W has a row for each contact component
     if tokens.left - rows - contacts in (0, 1):
-        return "local"  # the second matrix and one more vector do not fit in here
-    # Damaged, or global: does it look as if H began here?
+        return "local"  # too short for a second matrix and one more vector
+    # damaged, or global: is this the beginning of H?
     head = tokens.ahead(2)
     begins_h = len(head) == 2 and head[0] in (b"0", b"1", b"2") and head[1] == b"%d" % size
     return "global" if begins_h or "gfc" in os.path.basename(tokens.path).lower() else "local"
@@ -123,17 +123,17 @@ def write_siconos(
     kind: Kind | None = None,
     storage: Storage = "sparse-block",
 ) -> None:
-    """Write a problem as a text file of Siconos; an older file is replaced. It appears whole or not at all.
+    """Write a problem as a text file of Siconos atomically; an older file is replaced.
 
-    Numbers have the digits (17 at most) that give back the same bits when they are read.
+    Numbers are written with the digits (17 at most) needed to read the same bits.
 
     Args:
         problem: its contacts must all have two components or all three, without joints, under Coulomb's law.
         path: the file.
-        kind: "global" (M, H, f, w) or "local" (W, q); the first where masses are known, if not given.
+        kind: "global" (M, H, f, w) or "local" (W, q); by default global if masses are known.
             "local" of a problem with masses forms W.
         storage: how matrices are stored: "sparse-block" (a block for each pair of contacts, of bodies, or of
-            both, which most solvers of Siconos want for W), "dense", or "sparse" (triplets).
+            both, which most solvers of Siconos need for W), "dense", or "sparse" (triplets).
     """
     _check_kind(kind)
     if storage not in _STORAGES:
@@ -145,7 +145,7 @@ def write_siconos(
     scratch = target.with_name(f".{secrets.token_hex(8)}.part")
     with writing(path):
         if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
-            what = "a folder" if target.is_dir() else "not a file that may be written"
+            what = "a folder" if target.is_dir() else "not a writable file"
             raise OSError(f"it is {what}; give another name")
         try:
             with open(scratch, "x", encoding="ascii", newline="\n") as file:
@@ -157,7 +157,7 @@ def write_siconos(
 
 
 def _check_writable(problem: ContactProblem, kind: Kind) -> int:
-    """The dimension of the contacts, 2 or 3; raise if the format cannot hold this problem."""
+    """The dimension of the contacts, 2 or 3; raises if the format cannot store this problem."""
     if kind == "global" and not problem.has_masses:
         raise UnsupportedError(
             "this problem was given by its Delassus matrix and has no masses: write it with kind='local'"
@@ -165,12 +165,12 @@ def _check_writable(problem: ContactProblem, kind: Kind) -> int:
     if problem.joint_rows:
         other = "" if np.isfinite(problem.joint_bounds).any() else "write_fclib or "
         raise UnsupportedError(
-            f"the problem has {problem.joint_rows} joint rows, and text files of Siconos hold contacts only: "
+            f"the problem has {problem.joint_rows} joint rows, and Siconos text files store contacts only: "
             f"use {other}write_problem"
         )
     if not (problem.law.exact and problem.law.sides == 0):
         raise UnsupportedError(
-            f"the law is {problem.law}, and text files of Siconos mean Coulomb's: write "
+            f"the law is {problem.law}, and text files of Siconos store Coulomb's: write "
             "problem.with_law('coulomb'), or keep the law with write_problem"
         )
     found = sorted({int(count) for count in problem.components}) or [3]
@@ -202,7 +202,7 @@ def _lines(problem: ContactProblem, kind: Kind, dimension: int, storage: int) ->
 
 
 def _body_edges(mass: Any) -> NDArray[np.int64]:
-    """Where one body ends and the next begins: no entry of the mass matrix lies across."""
+    """Boundaries between bodies, which no entry of the mass matrix crosses."""
     size = mass.shape[0]
     row, column = sp.coo_array(mass).coords
     reach = np.arange(size)
@@ -211,7 +211,7 @@ def _body_edges(mass: Any) -> NDArray[np.int64]:
     return np.concatenate([[0], last + 1]).astype(np.int64)
 
 
-# ---- as a format among others -------------------------------------------------------------------------
+# ---- as a format -------------------------------------------------------------------------------------
 
 
 def _recognises(path: FilePath, root: object) -> bool:

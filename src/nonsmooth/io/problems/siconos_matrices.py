@@ -28,14 +28,14 @@ _TRIPLETS, _COLUMNS, _ROWS, _HALF = 1, 2, 3, 4
 
 _SIZES = re.compile(rb"(\d{1,18})-by-(\d{1,18}),?")
 _LONGEST_VERSION = 64
-"""Words of the version line at most."""
+"""Largest number of words in the version line."""
 
 
 # ---- reading ------------------------------------------------------------------------------------------
 
 
 def read_matrix(tokens: Tokens, name: str) -> Any:
-    """Read one matrix: an array where it is stored dense, else a sparse array. Zeros that are stored stay."""
+    """Read one matrix: an array if it is stored dense, else a sparse array. Stored zeros are kept."""
     storage = tokens.integer(f"the storage of {name} (0 dense, 1 sparse block, 2 sparse)", 0, 2)
     # Every row and every column has a number in some vector after the matrix.
     rows = tokens.integer(f"the number of rows of {name}", 0, tokens.left)
@@ -71,7 +71,7 @@ def _read_blocks(tokens: Tokens, name: str, rows: int, columns: int) -> Any:
     column = _read_below(tokens, what, count, block_columns)
     row = np.repeat(np.arange(pointers - 1), np.diff(pointer))
     height, width = np.diff(row_edges)[row], np.diff(column_edges)[column]
-    if float(height.astype(float) @ width) > tokens.left:  # in floats, which do not wrap around
+    if float(height.astype(float) @ width) > tokens.left:  # in floats, which do not overflow
         tokens.fail(f"the values of the blocks of {name} should follow, but the file is too short", back=0)
     size = height * width
     start = np.cumsum(size + 1) - size  # of the values of each block, after its number
@@ -94,7 +94,7 @@ def _read_blocks(tokens: Tokens, name: str, rows: int, columns: int) -> Any:
 
 
 def _read_edges(tokens: Tokens, what: str, count: int, size: int) -> Integers:
-    """Edges of blocks, from 0 to `size`, whose ends stand in the file."""
+    """Edges of blocks, from 0 to `size`, whose ends are given in the file."""
     edges = np.concatenate([[0], tokens.integers(count, what)])
     if edges[-1] != size or np.any(edges[1:] <= edges[:-1]):
         tokens.fail(f"{what} must rise to {size}", back=count)
@@ -110,7 +110,7 @@ def _read_below(tokens: Tokens, what: str, count: int, limit: int) -> Integers:
 
 
 def _first_outside(index: Integers, limit: int) -> int | None:
-    """The place of the first index that is not from 0 to limit − 1."""
+    """Position of the first index outside 0 to limit − 1."""
     wrong = np.flatnonzero((index < 0) | (index >= limit))
     return int(wrong[0]) if len(wrong) else None
 
@@ -136,7 +136,7 @@ def _read_sparse(tokens: Tokens, name: str, rows: int, columns: int) -> Any:
 
 
 def _read_sizes(tokens: Tokens, name: str, origin: int, rows: int, columns: int) -> int:
-    """Read past the version line and through the line of sizes; return the number of entries."""
+    """Skip the version line and read the line of sizes; return the number of entries."""
     ahead = tokens.ahead(_LONGEST_VERSION)
     found = next((k for k, word in enumerate(ahead) if _SIZES.fullmatch(word)), None)
     if found is None:
@@ -218,7 +218,7 @@ def _read_compressed(
 
 
 def line_of(values: Iterable[float]) -> str:
-    """Numbers on one line, each with the digits (17 at most) that give back the same bits."""
+    """Numbers on one line, each with the digits (17 at most) needed to read the same bits."""
     return " ".join(map(repr, values)) + "\n"
 
 

@@ -1,16 +1,16 @@
-"""Checkpoints: what a run needs to go on with the same bits, in a small HDF5 file next to the trajectory.
+"""Checkpoints: the state for a bitwise-identical restart, in a small HDF5 file next to the trajectory.
 
     write_checkpoint("run.h5.checkpoint", Checkpoint(memory, rows={"steps": 500}, fingerprint="…"))
     checkpoint = read_checkpoint("run.h5.checkpoint")
 
-A checkpoint appears whole or not at all: it is written under another name, brought to the disk and then
-renamed. So a run that is killed at any moment leaves the last whole one.
+A checkpoint is written atomically: under another name, flushed to the disk, and then renamed. A run that is
+killed at any moment leaves the last complete one.
 
 Layout of a file, version 1:
 
     /            attributes: format = "nonsmooth-checkpoint", version = 1,
-                 fingerprint = hash of the system and of what is recorded
-    rows/        attributes (int64): how many rows the trajectory had of each kind
+                 fingerprint = hash of the system and of the recording options
+    rows/        attributes (int64): number of rows of each kind in the trajectory
     memory/      one dataset for each array, one attribute (int64 or float64) for each number
 """
 
@@ -28,7 +28,7 @@ from nonsmooth.errors import OptionError
 from nonsmooth.io._hdf5 import FileKind, FilePath, check_room, new_file, reading, write_header, write_text
 
 Memory = Mapping[str, "NDArray[Any] | float | int"]
-"""What a run remembers: arrays and numbers by name."""
+"""State of a run: arrays and numbers by name."""
 
 _KIND = FileKind("nonsmooth-checkpoint", 1, "checkpoint", "write_checkpoint")
 _ARRAYS = ("float64", "int64", "int32", "uint64", "uint32", "uint8", "int8", "bool")
@@ -36,25 +36,25 @@ _ARRAYS = ("float64", "int64", "int32", "uint64", "uint32", "uint8", "int8", "bo
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The state of a run at one moment, and how far its trajectory had come."""
+    """The state of a run at one moment, and the length of its trajectory."""
 
     memory: Memory
     """Arrays and numbers by name; numbers are int (up to 64 bits) or float."""
     rows: Mapping[str, int]
-    """Rows of the trajectory: frames, steps, contacts."""
+    """Number of rows of the trajectory: frames, steps, contacts."""
     fingerprint: str
-    """Hash of the system and of what is recorded: a checkpoint fits only the same."""
+    """Hash of the system and of the recording options, which must be the same on restart."""
 
 
 def checkpoint_path(path: FilePath) -> str:
-    """Where the checkpoint of a trajectory lies: next to it, with `.checkpoint` after its name."""
+    """Path of the checkpoint of a trajectory: its path with `.checkpoint` appended."""
     return f"{os.fspath(path)}.checkpoint"
 
 
 def write_checkpoint(path: FilePath, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint; it is on the disk, and takes the place of an older one, when this returns."""
+    """Write a checkpoint; on return it is on the disk and has replaced an older one."""
     values = {name: _plain(name, value) for name, value in checkpoint.memory.items()}
-    # Always the same name: what a run leaves that is killed right here is taken over by the next.
+    # A fixed name: if a run is killed here, the next one overwrites its file.
     with new_file(path, part=f".{os.path.basename(path)}.part") as file:
         check_room(path, sum(value.nbytes for value in values.values() if isinstance(value, np.ndarray)))
         write_header(file, _KIND)
@@ -71,7 +71,7 @@ def write_checkpoint(path: FilePath, checkpoint: Checkpoint) -> None:
 
 
 def read_checkpoint(path: FilePath) -> Checkpoint:
-    """Read a checkpoint. Raises `FileFormatError` if the file is no checkpoint or is damaged."""
+    """Read a checkpoint. Raises `FileFormatError` if the file is not a checkpoint or is damaged."""
     with reading(path, _KIND) as file:
         rows, memory = file.group("rows"), file.group("memory")
         values: dict[str, Any] = {name: memory.read(name, _ARRAYS) for name in memory.node}
@@ -82,7 +82,7 @@ def read_checkpoint(path: FilePath) -> Checkpoint:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """The value in a type that the file keeps exactly."""
+    """The value in a type that the file stores exactly."""
     if not name or "/" in name or name == ".":
         raise OptionError(f"the memory of a run has an entry named {name!r}: give it a plain name")
     if isinstance(value, np.ndarray) and value.dtype.name in _ARRAYS and value.ndim:

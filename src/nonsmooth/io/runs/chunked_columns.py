@@ -1,8 +1,8 @@
 """Datasets that grow by rows while others read them, written chunk by chunk.
 
-A chunk is written once it is full. If it must be seen earlier, it is written as it is and overwritten in
-place later, and stays uncompressed: a compressed chunk that grows would leave its former copy in the file
-as a hole, at every flush.
+A chunk is written when it is full. If it must be visible earlier, it is written partly filled, overwritten
+in place later, and stays uncompressed: a compressed chunk that grows would leave its previous copy in the
+file as a hole, at every flush.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nonsmooth.io._hdf5 import FilePath, Node, suspicion, write_text
 from nonsmooth.io.runs.compression import FILTERS, RAW, deflated
 
 CHUNK_BYTES = 256 * 1024
-"""Chunks are as many rows as fit into this, and at least one."""
+"""Size of a chunk in bytes; it holds at least one row."""
 
 
 class Chunk(NamedTuple):
@@ -30,7 +30,7 @@ class Chunk(NamedTuple):
 
 
 class Column:
-    """One dataset, continued: rows are appended to a buffer, and chunks taken from it to be written."""
+    """A growing dataset: rows are appended to a buffer, from which chunks are taken for writing."""
 
     def __init__(self, dataset: Any) -> None:
         self.name = str(dataset.name).lstrip("/")
@@ -40,9 +40,9 @@ class Column:
         self._length = int(dataset.chunks[0])
         self._compressed = dataset.compression is not None
         self._full: list[Chunk] = []
-        self._written = self.rows  # rows that have been taken for writing
+        self._written = self.rows  # rows taken for writing
         whole = self.rows - self.rows % self._length
-        self._raw_chunk = whole if self.rows > whole else -1  # the chunk that was written before it was full
+        self._raw_chunk = whole if self.rows > whole else -1  # the chunk written before it was full
         self._renew()
         self._buffer[: self.rows - whole] = dataset[whole:]
 
@@ -50,14 +50,14 @@ class Column:
         self._buffer = np.zeros(self._dataset.chunks, dtype=self._dataset.dtype)
 
     def append(self, row: Any) -> int:
-        """Add one row; return how many bytes now wait to be written because of it."""
+        """Add one row; return the number of bytes that now wait for writing because of it."""
         at = self.rows % self._length
         self._buffer[at] = row
         self.rows += 1
         return self._seal() if at + 1 == self._length else 0
 
     def extend(self, rows: NDArray[Any]) -> int:
-        """Add several rows; return how many bytes now wait to be written because of them."""
+        """Add several rows; return the number of bytes that now wait for writing because of them."""
         taken, waiting = 0, 0
         while taken < len(rows):
             at = self.rows % self._length
@@ -76,7 +76,7 @@ class Column:
         return int(self._full[-1].values.nbytes)
 
     def take(self, *, unfinished: bool) -> list[Chunk]:
-        """Hand out the full chunks, and the one that is not full if wanted, to be written."""
+        """Return the full chunks for writing, and on request the partly filled one."""
         chunks, self._full = self._full, []
         at = self.rows % self._length
         if unfinished and at and self._written < self.rows:
@@ -127,7 +127,7 @@ def _corner(dataset: Any, first: int) -> tuple[int, ...]:
 
 
 class ColumnKind(NamedTuple):
-    """What a column holds: its place in the file, the shape and type of a row, its unit, rows in a chunk."""
+    """Definition of a column: path in the file, shape and type of a row, unit, rows in a chunk."""
 
     path: str
     row: tuple[int, ...]
@@ -137,12 +137,12 @@ class ColumnKind(NamedTuple):
 
     @property
     def chunk_rows(self) -> int:
-        """Rows in a chunk: those wished for, or as many as fit."""
+        """Rows in a chunk: as given, or as many as fit."""
         size = int(np.dtype(self.dtype).itemsize * math.prod(self.row))
         return max(1, min(CHUNK_BYTES // size, self.rows))
 
     def create(self, file: Any, *, compressed: bool) -> None:
-        """Make the empty dataset."""
+        """Create the empty dataset."""
         node = file.create_dataset(
             self.path,
             shape=(0, *self.row),
@@ -154,7 +154,7 @@ class ColumnKind(NamedTuple):
         write_text(node, unit=self.unit)
 
     def find(self, root: Node) -> Any:
-        """Return the dataset in a file, if it is laid out as it should be."""
+        """Return the dataset in a file; raises if its layout is wrong."""
         group, name = self.path.split("/")
         kind = np.dtype(self.dtype)
         dataset = root.group(group).dataset(name, ("bytes" if kind.kind == "S" else kind.name,))

@@ -2,8 +2,8 @@
 
 Shuffling puts the first bytes of all numbers together, then their second bytes, and so on: planes. Of
 numbers from a simulation the planes with sign, exponent and leading digits compress well, and the trailing
-digits not at all, though trying costs deflate most of its time. So each plane is judged by a sample, and
-only those worth it are compressed; the others go into the same stream as they are, which the format of
+digits do not, although deflate spends most of its time on them. Each plane is therefore judged by a sample,
+and only compressible ones are compressed; the others are stored in the same stream, which the format of
 deflate (RFC 1951) allows. Every program that reads HDF5 reads the result.
 
 HDF5's filters make files smaller by 13 % (spheres) to 40 % (capsules at rest), for three to five times the
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 FILTERS: dict[str, Any] = {"shuffle": True, "compression": "gzip", "compression_opts": 1}
 """Options of the dataset in h5py."""
 RAW = 0b11
-"""Filter mask of a chunk that went through neither of the two filters."""
+"""Filter mask of a chunk to which neither of the two filters was applied."""
 
 _SAMPLE = 512
 _STORE = -1
@@ -31,7 +31,7 @@ _LAST_BLOCK = b"\x01\x00\x00\xff\xff"
 
 
 def deflated(chunk: NDArray[Any]) -> bytes | None:
-    """Return the zlib stream of a chunk (rows first) after shuffling; None if that is not worth the time."""
+    """Return the zlib stream of a chunk (rows first) after shuffling; None if compression does not pay."""
     size = chunk.dtype.itemsize
     numbers = chunk.view(np.uint8).reshape(-1, size)
     ways = _judge(numbers, chunk[0].size)
@@ -56,9 +56,9 @@ def deflated(chunk: NDArray[Any]) -> bytes | None:
 
 
 def _judge(numbers: NDArray[np.uint8], row: int) -> list[int]:
-    """Choose for each byte of the numbers (count, bytes) by a sample: look for repeats, count, or store.
+    """Choose for each byte of the numbers (count, bytes) by a sample: repeats, Huffman codes only, or stored.
 
-    `row` is how many numbers a row of the chunk has: frames that follow each other repeat leading digits.
+    `row` is the number of values in a row of the chunk: successive frames repeat leading digits.
     """
     count, size = numbers.shape
     stride = max(1, count // _SAMPLE)

@@ -1,4 +1,4 @@
-"""What does not change in a run, as arrays in a trajectory: bodies, shapes, materials, and joints."""
+"""Constants of a run as arrays in a trajectory: bodies, shapes, materials, and joints."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class RecordedBodies:
     """Constants of the n bodies."""
 
     mass: Floats
-    """(n,) in kg; infinite where fixed."""
+    """(n,) in kg; infinite for fixed bodies."""
     inertia: Floats
     """(n, 3, 3) in kg·m², body frame."""
     fixed: NDArray[np.bool_]
-    """(n,) where bodies cannot be pushed."""
+    """(n,) True for fixed bodies."""
     bounding_radius: Floats
     """(n,) in m, infinite for planes."""
     names: dict[str, int]
@@ -54,14 +54,14 @@ class RecordedBodies:
 
 @dataclass(frozen=True)
 class RecordedMaterials:
-    """The m materials and what holds where two of them meet."""
+    """The m materials and the properties of their pairs."""
 
     names: tuple[str, ...]
     pairs: PairTable
 
 
 def constants(system: System) -> Arrays:
-    """Return what does not change, as arrays."""
+    """Return the constants as arrays."""
     table = system.shapes
     names = sorted(system.names.items(), key=lambda item: item[1])
     stored = {row: shape.stored for row, shape in enumerate(table.objects)}
@@ -103,19 +103,19 @@ def constants(system: System) -> Arrays:
     for name, values in pairs._asdict().items():
         arrays[f"materials/{name}"] = (values, "1")
     poisson = system.materials.poisson_pairs()
-    if poisson.any():  # older recordings know Newton's law alone
+    if poisson.any():  # older recordings have only Newton's law
         arrays["materials/poisson"] = (poisson.astype(np.int32), "1 where Poisson's law of impact holds")
     return arrays | joint_constants(system)
 
 
 def version(arrays: Arrays) -> int:
-    """Return the version of the format: 2 for shapes that version 1 has no place for, or does not know."""
+    """Return the version of the format: 2 for shapes that version 1 cannot store or does not support."""
     newer = "shapes/rounding" in arrays or np.any(arrays["shapes/kind"][0] > MESH)
     return 2 if newer else 1
 
 
 def fingerprint(system: System, arrays: Arrays, *choices: object) -> str:
-    """Hash what a run starts from, and what of it is recorded: only the same can be continued."""
+    """Hash the initial state and the recording options, which must be the same to continue a run."""
     digest = hashlib.sha256(repr(choices).encode())
     state = (system.position, system.quaternion, system.linear_velocity, system.angular_velocity)
     kept = (array for array, _ in arrays.values())
@@ -151,7 +151,7 @@ def read_materials(root: Node) -> RecordedMaterials:
 
 
 def read_shapes(root: Node) -> ShapeTable:
-    """Read the shapes and build them anew."""
+    """Read the shapes and rebuild them."""
     node = root.group("shapes")
     rows = {"size": (3,), "offset": (3,), "rotation": (4,)}
     body = node.read("body", _INT32)

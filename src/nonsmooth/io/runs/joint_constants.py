@@ -1,4 +1,4 @@
-"""The joints of a run, as arrays and texts in a trajectory: where they are, their rows, what acts on them."""
+"""The joints of a run, as arrays and texts in a trajectory: their places, rows and elements."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _GROUND = -1
 
 @dataclass(frozen=True)
 class RecordedJoints:
-    """The j joints of a run, the r rows of their equations, and what acts on them."""
+    """The j joints of a run, the r rows of their equations, and their elements."""
 
     types: tuple[str, ...]
-    """Of every joint: Revolute, Prismatic, …"""
+    """Class of every joint: Revolute, Prismatic, …"""
     names: dict[str, int]
     """Index of every joint that has a name."""
     bodies: NDArray[np.int32]
@@ -37,9 +37,9 @@ class RecordedJoints:
     frame: Floats
     """(j, 3, 3) axes x, y, z of the joint as columns, in A's frame; z is the axis of the joint."""
     elements: tuple[str, ...]
-    """Drivers, motors, springs, limits and friction, in words and numbers."""
+    """Descriptions of drivers, motors, springs, limits and friction."""
     row_labels: tuple[str, ...]
-    """Of every row, what it belongs to: "joint 'pin'", "driver of joint 'pin'", …"""
+    """Owner of every row: "joint 'pin'", "driver of joint 'pin'", …"""
     row_joint: NDArray[np.int32]
     """(r,) index of the row's joint."""
     row_units: tuple[str, ...]
@@ -60,7 +60,7 @@ class RecordedJoints:
 
 
 def joint_constants(system: System) -> Arrays:
-    """Return what does not change of the joints, as arrays; none where there are no joints."""
+    """Return the constants of the joints as arrays; none if there are no joints."""
     joints = system.joints
     if not len(joints):
         return {}
@@ -83,9 +83,9 @@ def joint_constants(system: System) -> Arrays:
 
 
 def joint_identity(system: System) -> Iterator[NDArray[Any]]:
-    """Give the arrays that determine how joints act: a run goes on with the same ones only.
+    """Return the arrays that determine how joints act, which must be the same to continue a run.
 
-    Functions of time that users wrote are known by what they return at t = 0.
+    User functions of time are represented by their value at t = 0.
     """
     if len(system.ignored_pairs):
         yield system.ignored_pairs
@@ -94,7 +94,7 @@ def joint_identity(system: System) -> Iterator[NDArray[Any]]:
     table = system.joints.table
     yield from table.rows
     yield from (table.role, table.on_velocity, table.lower, table.upper, *table.offsets(0.0))
-    yield np.array([system.joints.potential_energy(system)])  # it has the rest lengths of springs in it
+    yield np.array([system.joints.potential_energy(system)])  # includes the rest lengths of springs
 
 
 def read_joints(root: Node) -> RecordedJoints:
@@ -137,7 +137,7 @@ def _elements(system: System) -> Iterator[str]:
 
 
 def _said(value: Any) -> str:
-    """A value in words that are the same in every run, which the name of a function in memory is not."""
+    """A value as text that is the same in every run, unlike the address of a function."""
     if isinstance(value, Real):
         return repr(float(value))
     if is_dataclass(value) and not isinstance(value, type):

@@ -1,4 +1,4 @@
-"""What a run is to keep, and what a step must tell for it."""
+"""Recording options of a run, and the data of a step that they need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nonsmooth.io.runs.schema import FIELDS
 
 
 class ReactionsLike(Protocol):
-    """What is read of the joints' reactions."""
+    """Interface to the joints' reactions."""
 
     @property
     def force(self) -> Floats:
@@ -32,7 +32,7 @@ class ReactionsLike(Protocol):
 
 
 class FrameLike(Protocol):
-    """What is read of a step; the arrays may change after it."""
+    """Interface to a step; the arrays may change after it."""
 
     @property
     def index(self) -> int:
@@ -64,7 +64,7 @@ class FrameLike(Protocol):
 
     @property
     def contacts(self) -> Contacts:
-        """At the beginning of the step."""
+        """Contacts at the beginning of the step."""
 
     @property
     def impulses(self) -> Floats:
@@ -76,18 +76,18 @@ class FrameLike(Protocol):
 
     @property
     def status(self) -> str:
-        """How the solve ended."""
+        """Status of the solve."""
 
     @property
     def iterations(self) -> int:
-        """Of the solver."""
+        """Iterations of the solver."""
 
     @property
     def numbers(self) -> Mapping[str, float]:
         """Scalars of the step by name."""
 
     def reactions(self) -> ReactionsLike:
-        """Return the forces of all joints; asked for only if they are recorded."""
+        """Return the forces of all joints; called only if they are recorded."""
 
 
 @dataclass(frozen=True)
@@ -95,27 +95,27 @@ class Recording:
     """What to record, and where. Scalars of every step are always recorded.
 
     Frames are chosen by at most one of `every`, `interval` and `times`; without them, every step is one.
-    The state that the run begins with is always the first frame.
+    The initial state of the run is always the first frame.
     """
 
     path: FilePath
     """The trajectory; its checkpoint is `path` + ".checkpoint"."""
     every: int | None = None
-    """A frame for each so many steps."""
+    """A frame every N steps."""
     interval: float | None = None
-    """A frame for each so many seconds of the simulated time: the first step at or after each multiple."""
+    """A frame every T seconds of simulated time: the first step at or after each multiple."""
     times: tuple[float, ...] | None = None
     """A frame for each of these times in s: the first step at or after it."""
     fields: tuple[str, ...] = FIELDS
-    """What a frame holds: position, quaternion, linear_velocity, angular_velocity, contacts."""
+    """Fields of a frame: position, quaternion, linear_velocity, angular_velocity, contacts."""
     joints: bool = False
-    """Whether a frame holds what joints do: force and torque of each, and the force of every joint row. They
-    are those of least norm (`Frame.reactions`), for which a problem of their own is solved."""
+    """Whether a frame holds reactions: force and torque of each joint, and the force of every joint row. They
+    are those of least norm (`Frame.reactions`), which takes an additional solve."""
     checkpoint_seconds: float | None = 60.0
-    """A checkpoint is due each so many seconds of wall time; None for never. However the run ends, it leaves
-    one of its last whole step."""
+    """Wall time in s between checkpoints; None for none. At its end every run writes one of its last complete
+    step."""
     checkpoint_every: int | None = None
-    """A checkpoint is due each so many steps; None for never."""
+    """Number of steps between checkpoints; None for none."""
     compression: bool = True
     """Whether chunks are compressed, without loss."""
     overwrite: bool = False
@@ -149,7 +149,7 @@ class Recording:
         object.__setattr__(self, "fields", tuple(name for name in FIELDS if name in self.fields))
 
     def wants(self, index: int, moment: float, step: float) -> bool:
-        """Tell whether the step that ended at `moment` (s) as the `index`-th is a frame."""
+        """Return whether step number `index`, which ended at `moment` (s), is a frame."""
         if self.times is not None:
             slack = 1e-9 * step
             return any(moment - step < wanted - slack <= moment for wanted in self.times)

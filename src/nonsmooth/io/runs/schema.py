@@ -1,4 +1,4 @@
-"""Layout of a trajectory file: which columns there are, their types and units."""
+"""Layout of a trajectory file: its columns, their types and units."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STATE = {
 """Fields of the bodies: numbers for each of them, and the unit."""
 
 FIELDS = (*STATE, "contacts")
-"""What can be recorded of a frame."""
+"""Fields of a frame that can be recorded."""
 
 CONTACTS: dict[str, tuple[tuple[int, ...], Any, str]] = {
     "bodies": ((2,), np.int32, "indices of bodies A and B"),
@@ -38,7 +38,7 @@ REACTIONS = {
 """Fields of the joints: numbers for each of them, and the unit."""
 
 STATUS_BYTES = 24
-"""Room for the status of a step."""
+"""Length of the status of a step."""
 
 STEPS: dict[str, tuple[Any, str]] = {
     "time": (np.float64, "s"),
@@ -47,16 +47,16 @@ STEPS: dict[str, tuple[Any, str]] = {
     "iterations": (np.int64, "1"),
     "status": (np.dtype(f"S{STATUS_BYTES}"), "how the solve ended"),
 }
-"""What is kept of every step, besides the numbers that the integrator names."""
+"""Columns of every step, besides the numbers named by the integrator."""
 
 COMMITS = ("frames/time", "steps/time")
-"""These columns are written last: a row counts when it stands in them."""
+"""Columns that are written last: a row is complete when it is in them."""
 
 
 def column_kinds(
     bodies: int, fields: Iterable[str], numbers: Mapping[str, str], joints: tuple[int, int] = (0, 0)
 ) -> list[ColumnKind]:
-    """List the columns of a trajectory of `bodies` bodies, and `joints` with rows whose forces are kept."""
+    """List the columns of a trajectory of `bodies` bodies, and `joints` with rows whose forces are stored."""
     fields = tuple(fields)
     kinds = [
         ColumnKind("frames/time", (), np.float64, "s", 256),
@@ -86,6 +86,6 @@ def column_kinds(
 
 
 def rows_of(path: str) -> str:
-    """Name what a column has one row for: "frames", "contacts" or "steps"."""
+    """Return the kind of rows of a column: "frames", "contacts" or "steps"."""
     group, name = path.split("/")
     return "frames" if group == "reactions" or name in ("first", "count") else group

@@ -1,4 +1,4 @@
-"""Trajectories: what a run recorded, in HDF5, readable while the run goes on and after it was killed.
+"""Trajectories: recorded runs in HDF5, readable during the run and after it was killed.
 
     with Trajectory("run.h5") as trajectory:
         trajectory.times                     # of the frames, in s
@@ -13,27 +13,27 @@ its unit or meaning as the attribute `unit`; strings are UTF-8 of fixed length):
 
     /                attributes: format = "nonsmooth-trajectory", version = 1, or 2 if a shape has
                      a rounding or a kind above 7,
-                     fingerprint = hash of the system and of what is recorded
-    settings         what the run was asked for, as JSON
-    bodies/          mass, inertia, fixed, bounding_radius, name and named (whose name it is)
+                     fingerprint = hash of the system and of the recording options
+    settings         settings of the run, as JSON
+    bodies/          mass, inertia, fixed, bounding_radius, name and named (index of the body)
     shapes/          body, kind, size, offset, rotation, material: rows of `ShapeTable`;
                      rounding: its fourth size, if any is not 0;
                      solid, vertex_count, triangle_count, vertices, triangles: of hulls, meshes and
                      height fields
     materials/       name, friction and restitution (m, m) of every pair
     joints/          type, name and named, bodies, anchor, frame, element (drivers, springs, … in words)
-    joint_rows/      label, joint, unit of every row; both are missing where there are no joints
+    joint_rows/      label, joint, unit of every row; both are missing if there are no joints
     frames/          one row per frame: time, index (steps done), step, position, quaternion,
                      linear_velocity, angular_velocity
-    contacts/        first, count: one row per frame, which rows of the others are its contacts;
+    contacts/        first, count: one row per frame, the range of its contacts in the others;
                      bodies, point, normal, gap, impulse: one row per contact
     reactions/       one row per frame: force, torque of every joint, row_force of every joint row
     steps/           one row per step: time, step, residual, iterations, status, and the integrator's
                      numbers (kinetic_energy, …)
 
-A frame is the state at the end of a step; its contacts are those that the step was computed with, found at
-its beginning. The first frame is the state that the run began with; it has no contacts, and its reactions are
-NaN. Only as many frames and steps count as frames/time and steps/time have rows: they are written last.
+A frame is the state at the end of a step; its contacts are those of the step, found at its beginning. The
+first frame is the initial state; it has no contacts, and its reactions are NaN. The numbers of frames and
+steps are the lengths of frames/time and steps/time, which are written last.
 """
 
 from __future__ import annotations
@@ -75,19 +75,19 @@ from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.state_by_body import StateByBody
 
 _BLOCK = 1 << 20
-"""Rows of contacts that are read at a time."""
+"""Number of rows of contacts read at a time."""
 
 
 @dataclass(frozen=True)
 class RecordedReactions:
-    """What the j joints with r rows did in the step of a frame; see `Reactions` for signs and the choice."""
+    """Reactions of j joints with r rows in the step of a frame; see `Reactions` for signs and uniqueness."""
 
     force: Floats
     """(j, 3) in N on body B, in the joint's frame, whose z is the joint's axis."""
     torque: Floats
     """(j, 3) in N·m on body B at its anchor, in the joint's frame."""
     row_force: Floats
-    """(r,) in N or N·m, of every joint row; `joints.row_labels` says what it belongs to."""
+    """(r,) in N or N·m, of every joint row; `joints.row_labels` names their owners."""
     joints: RecordedJoints
 
     def of(self, joint: int | str) -> tuple[Floats, Floats]:
@@ -97,14 +97,14 @@ class RecordedReactions:
 
     @property
     def rows(self) -> dict[str, Floats]:
-        """Forces (N) or torques (N·m) of the rows by what they belong to, such as "driver of joint 'pin'"."""
+        """Forces (N) or torques (N·m) of the rows by owner, such as "driver of joint 'pin'"."""
         labels = np.array(self.joints.row_labels)
         return {label: self.row_force[labels == label] for label in dict.fromkeys(self.joints.row_labels)}
 
 
 @dataclass(frozen=True, repr=False)
 class RecordedFrame(StateByBody):
-    """The state after a step; what was not recorded is None."""
+    """The state after a step; fields that were not recorded are None."""
 
     index: int
     """Steps done."""
@@ -119,7 +119,7 @@ class RecordedFrame(StateByBody):
     angular_velocity: Floats | None = None
     """(n, 3) in rad/s, body frame."""
     bodies: RecordedBodies | None = field(default=None, kw_only=True)
-    """Whose state it is; None for frames that are not of a file."""
+    """The bodies; None for frames that are not from a file."""
 
     def __repr__(self) -> str:
         fields = ("position", "quaternion", "linear_velocity", "angular_velocity")
@@ -133,9 +133,9 @@ class RecordedFrame(StateByBody):
 
 
 class Trajectory:
-    """A recorded run, read piece by piece: no more is in memory than what is asked for.
+    """A recorded run, read in parts: only requested data is in memory.
 
-    The file may still be growing: what there was at the time of opening is seen, until `refresh`.
+    The file may still be growing: the contents at the time of opening are visible, until `refresh`.
     """
 
     def __init__(self, path: FilePath) -> None:
@@ -152,7 +152,7 @@ class Trajectory:
             raise
 
     def _find_columns(self) -> None:
-        """Take hold of all columns; a row counts if it is in every one of its kind."""
+        """Open all columns; a row is complete if it is in every column of its kind."""
         root = self._root
         frames, steps = (root.group(name).node for name in ("frames", "steps"))
         fields = [name for name in STATE if name in frames] + (["contacts"] if root.has("contacts") else [])
@@ -162,7 +162,7 @@ class Trajectory:
         sizes = (0, 0) if joints is None else (len(joints), len(joints.row_labels))
         kinds = column_kinds(bodies[0] if bodies else 0, fields, numbers, sizes)
         self.fields = tuple(fields)
-        """What was recorded of each frame, besides reactions."""
+        """Recorded fields of each frame, besides reactions."""
         self.has_reactions = any(sizes)
         """Whether reactions of joints were recorded."""
         self._columns = {kind.path: kind.find(root) for kind in kinds}
@@ -173,9 +173,9 @@ class Trajectory:
         self._contacts = lengths.get("contacts", 0)
 
     def refresh(self) -> Trajectory:
-        """Look at the file anew, for what has been added since; return the trajectory itself."""
-        # Opened again, as refreshing a dataset of which there is a second handle gives wrong numbers
-        # (HDF5 2.0), and as the file of a run that was resumed is another one of the same name.
+        """Reopen the file to see rows added since; return the trajectory."""
+        # Reopened, because refreshing a dataset with a second handle gives wrong numbers (HDF5 2.0),
+        # and because a resumed run writes a new file of the same name.
         before = self._root.text("fingerprint")
         self.close()
         self._open()
@@ -207,7 +207,7 @@ class Trajectory:
 
     @property
     def indices(self) -> NDArray[np.int64]:
-        """How many steps had been done at each frame."""
+        """Number of steps done at each frame."""
         return np.asarray(self._read("frames/index", slice(0, self._frames)))
 
     def frame(self, number: int) -> RecordedFrame:
@@ -231,7 +231,7 @@ class Trajectory:
         return ContactForces(**parts, step=float(self._read("frames/step", row)), known=self.bodies)
 
     def reactions(self, number: int) -> RecordedReactions:
-        """Read what joints did in one frame; negative numbers count from the end."""
+        """Read the reactions of one frame; negative numbers count from the end."""
         if not self.has_reactions:
             cure = "record with joints=True" if len(self.joints) else "the run has no joints"
             raise OptionError(f"reactions were not recorded in {self.path}: {cure}")
@@ -272,12 +272,12 @@ class Trajectory:
 
     @property
     def steps(self) -> Steps:
-        """Scalars of every step by name, each read when it is asked for."""
+        """Scalars of every step by name, each read on access."""
         return Steps(self)
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """What the run was asked for."""
+        """Settings of the run."""
         with suspicion(self.path):
             return dict(json.loads(bytes(self._root.read_text("settings"))))
 
@@ -289,19 +289,19 @@ class Trajectory:
 
     @cached_property
     def joints(self) -> RecordedJoints:
-        """The joints and what acts on them; none in a run without joints."""
+        """The joints and their elements; none in a run without joints."""
         with suspicion(self.path):
             return read_joints(self._root)
 
     @cached_property
     def shapes(self) -> ShapeTable:
-        """All shapes, as `System.shapes` has them."""
+        """All shapes, as in `System.shapes`."""
         with suspicion(self.path):
             return read_shapes(self._root)
 
     @cached_property
     def materials(self) -> RecordedMaterials:
-        """Materials and what holds where two of them meet."""
+        """Materials and the properties of their pairs."""
         with suspicion(self.path):
             return read_materials(self._root)
 
@@ -338,13 +338,13 @@ class Steps(Mapping[str, NDArray[Any]]):
         return self.rows(name, slice(0, self.count))
 
     def rows(self, name: str, rows: slice) -> NDArray[Any]:
-        """Read some of the steps: rows 0, 1, … are the first ones, and no more than `count` are there."""
+        """Read a range of the `count` steps; rows count from 0."""
         start, stop, stride = rows.indices(self.count)
         values = self._trajectory._read(self._path(name), slice(start, max(start, stop), stride))
         return values.astype(str) if values.dtype.kind == "S" else np.asarray(values)
 
     def unit(self, name: str) -> str:
-        """Return the unit of a number, or what it is, as the file has it."""
+        """Return the unit or the meaning of a number, as given in the file."""
         dataset = self._trajectory._columns[self._path(name)]
         with suspicion(self._trajectory.path):
             return bytes(dataset.attrs["unit"]).decode()

@@ -1,4 +1,4 @@
-"""The writer of trajectories and checkpoints, while a run goes on.
+"""The writer of trajectories and checkpoints during a run.
 
     recording = Recording("run.h5", interval=0.02, checkpoint_seconds=60.0)
     with Writer(recording) as writer:
@@ -6,17 +6,18 @@
         ...                                   # restore the memory if there is one
         for each step:
             writer.frame(frame)
-            whole = writer.rows               # with the memory, what a checkpoint of this step needs
+            whole = writer.rows               # needed for a checkpoint of this step
             if writer.checkpoint_due:
                 writer.checkpoint(stepper.memory(), whole)
 
-The layout of the file stands in `nonsmooth.io.runs.trajectory`. How a killed run stays readable and goes on:
+The layout of the file is described in `nonsmooth.io.runs.trajectory`. A killed run stays readable and can be
+resumed:
 
-- The file is written in the single-writer-multiple-reader mode (SWMR) of HDF5, in which what is on the
-  disk is whole at every moment. All columns are flushed before those that tell how many rows there are.
-- Such a file, once its writer was killed, can be read but never be written again. So a run goes on by
-  copying the rows up to its last checkpoint into a new file, which then takes the place of the old one.
-- A checkpoint is written only after all rows that it counts are on the disk.
+- The file is written in the single-writer-multiple-reader mode (SWMR) of HDF5, in which the file on
+  the disk is always complete. All columns are flushed before those that define the number of rows.
+- Such a file can be read after its writer was killed, but not written again. A resumed run therefore
+  copies the rows up to its last checkpoint into a new file, which then replaces the old one.
+- A checkpoint is written only after all its rows are on the disk.
 """
 
 from __future__ import annotations
@@ -73,27 +74,27 @@ from nonsmooth.io.runs.schema import (
 from nonsmooth.model.system import System
 
 _BATCH_BYTES = 4_000_000
-"""Full chunks are handed to the disk when they make up this much."""
+"""Size of full chunks, in bytes, at which they are written to the disk."""
 _FLUSH_SECONDS = 1.0
-"""Rows are shown to readers at least this often, while frames come in."""
+"""Longest time in s until rows are visible to readers, while frames come in."""
 _FORMAT = ("v110", "v110")
-"""Files are laid out as HDF5 1.10 (2016) did it, the first that lets others read a growing file: with newer
-layouts, which the newest HDF5 would choose, programs built on older ones cannot open what grows."""
+"""Files have the layout of HDF5 1.10 (2016), the first version in which a growing file can be read: programs
+built on older versions could not open growing files with the newer layouts that HDF5 prefers."""
 _MAY_CHANGE = ("duration", "threads")
-"""Settings that may differ when a run goes on."""
+"""Settings that may differ when a run is resumed."""
 _BEFORE = {"scheme": "stabilised"}
-"""What held in runs that were recorded before there was such a setting."""
+"""Defaults for runs recorded before a setting existed."""
 _FORMER_OPTIONS = {
     "max_blocks": "largest",
     "max_unknowns": "largest",
     "max_proximal_blocks": "proximal_blocks",
     "max_lemke_unknowns": "lemke_unknowns",
 }
-"""Options of solvers by their present names, and what recordings of version 0.1.0 call them."""
+"""Options of solvers by their present names, and their names in recordings of version 0.1.0."""
 
 
 class _Job(NamedTuple):
-    """Chunks that were taken from a column when it had so many rows."""
+    """Chunks taken from a column, and its number of rows at that time."""
 
     column: Column
     chunks: list[Chunk]
@@ -103,8 +104,8 @@ class _Job(NamedTuple):
 class Writer:
     """Writes one trajectory and its checkpoints.
 
-    Compression and writing happen on a thread of their own, one batch at a time; what goes wrong there is
-    raised by the next call. After an error the rows that readers could see are kept.
+    Compression and writing run on a separate thread, one batch at a time; errors there are raised by the next
+    call. After an error the rows visible to readers are kept.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -113,9 +114,9 @@ class Writer:
         self._file: Any = None
         self._columns: dict[str, Column] = {}
         self._numbers: tuple[str, ...] = ()
-        self._joint_rows: dict[str, list[int]] = {}  # rows of each label, if forces of joints are kept
+        self._joint_rows: dict[str, list[int]] = {}  # rows of each label, if forces of joints are recorded
         self._fingerprint = ""
-        self._kept = 0  # frames that readers can see
+        self._kept = 0  # frames visible to readers
         self._waiting = 0  # bytes in full chunks
         self._whole = True  # all columns have the same steps
         self._flushed = self._saved = time.monotonic()
@@ -129,7 +130,7 @@ class Writer:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self.close()
-        else:  # the first error is the one to tell
+        else:  # report the first error
             with suppress(OSError):
                 self.close()
 
@@ -144,17 +145,17 @@ class Writer:
         index: int = 0,
         moment: float = 0.0,
     ) -> dict[str, Any] | None:
-        """Make the file, or go on with it; return the memory of the checkpoint to go on from, or None.
+        """Create the file, or resume it; return the memory of the checkpoint to resume from, or None.
 
         Args:
-            system: the system in the state that the run begins with, also when it goes on later.
-            settings: what the run was asked for: numbers, strings and lists by name.
+            system: the system in the initial state of the run, also for a resumed run.
+            settings: settings of the run: numbers, strings and lists by name.
             numbers: names and units of `frame.numbers`.
-            resume: go on from the last checkpoint. Where no step was recorded, the run starts from the
-                beginning; a recording of steps without a checkpoint is refused, and stays as it is. Otherwise
-                an older file is refused, unless the recording says `overwrite`.
-            steps: how many steps the run is to have: resuming a recording of more is refused, as well.
-            index: steps that were done before the first frame.
+            resume: continue from the last checkpoint. If no step was recorded, the run starts at its
+                beginning; a recording of steps without a checkpoint is an error, and is not changed. Without
+                `resume` an existing file is an error, unless the recording has `overwrite`.
+            steps: number of steps of the run: resuming a recording with more steps is an error.
+            index: steps done before the first frame.
             moment: time of the first frame, in s.
         """
         self._check_older(resume)
@@ -190,7 +191,7 @@ class Writer:
         return None if checkpoint is None else dict(checkpoint.memory)
 
     def frame(self, frame: FrameLike) -> None:
-        """Take in a step: its scalars, and its state and contacts if it is one of the frames wanted."""
+        """Add a step: its scalars, and its state and contacts if it is a frame to record."""
         self._check_open()
         if len(frame.status.encode()) > STATUS_BYTES:
             raise OptionError(f"status {frame.status!r} is too long to be recorded: shorten it")
@@ -216,7 +217,7 @@ class Writer:
 
     @property
     def checkpoint_due(self) -> bool:
-        """Whether it is time for a checkpoint."""
+        """Whether a checkpoint is due."""
         choice = self.recording
         if choice.checkpoint_every is not None:
             steps = self._columns["steps/time"].rows
@@ -227,7 +228,7 @@ class Writer:
 
     @property
     def rows(self) -> dict[str, int]:
-        """How many rows of each kind have been taken in so far, those that wait included."""
+        """Number of rows of each kind added so far, including those that wait for writing."""
         self._check_open()
         rows = {"frames": self._columns["frames/time"].rows, "steps": self._columns["steps/time"].rows}
         if "contacts" in self.recording.fields:
@@ -235,9 +236,9 @@ class Writer:
         return rows
 
     def checkpoint(self, memory: Memory, rows: Mapping[str, int] | None = None) -> None:
-        """Bring all rows to the disk, then write a checkpoint with what the run remembers.
+        """Flush all rows to the disk, then write a checkpoint with the memory of the run.
 
-        The memory is that of the moment at which the `rows` were as given; as they are now, if left out.
+        The memory belongs to the moment with the given `rows`; by default the present ones.
         """
         rows = self.rows if rows is None else rows
         self._flush()
@@ -248,9 +249,9 @@ class Writer:
         self._saved_step = rows["steps"]
 
     def close(self) -> None:
-        """Write what is left and close the file; more than once does no harm.
+        """Write the remaining rows and close the file; repeated calls have no effect.
 
-        Of a step that could not be taken in, half would be left: then nothing more is written.
+        After a step that could not be added nothing more is written, because the step would be incomplete.
         """
         if self._file is None:
             return
@@ -263,19 +264,19 @@ class Writer:
     # ---- beginning ------------------------------------------------------------------------------------
 
     def _check_older(self, resume: bool) -> None:
-        """See that no older file is lost in silence."""
+        """Raise if an existing file would be lost."""
         if resume and self.recording.overwrite:
             raise OptionError(
-                f"resume=True goes on with {self._path} and overwrite=True replaces it: give one of them"
+                f"resume=True continues {self._path} and overwrite=True replaces it: give one of them"
             )
         if not resume and not self.recording.overwrite and os.path.isfile(self._path):
             raise OptionError(
-                f"{self._path} exists already: record in another file, go on with it by resume=True, or "
-                "replace it by overwrite=True of a Recording"
+                f"{self._path} exists already: record in another file, continue it with resume=True, or "
+                "replace it with overwrite=True of a Recording"
             )
 
     def _find_checkpoint(self, settings: str, steps: int | None) -> Checkpoint | None:
-        """The checkpoint to go on from; it must belong to this system and recording, and lose no step."""
+        """The checkpoint to resume from; it must belong to this system and recording, and lose no step."""
         if not os.path.exists(self._path):
             return None
         with reading(self._path, TRAJECTORY, growing=True) as old:
@@ -287,13 +288,13 @@ class Writer:
         if steps is not None and done > steps:
             raise OptionError(
                 f"{self._path} has {done} steps already, to t = {reached:g} s, and {steps} were asked for: "
-                "give a longer duration to go on, or record in another file"
+                "give a longer duration to continue, or record in another file"
             )
         path = checkpoint_path(self._path)
         if not os.path.exists(path):
             if done:
                 raise OptionError(
-                    f"{self._path} has {done} steps and no checkpoint to go on from: put {path} back, or "
+                    f"{self._path} has {done} steps and no checkpoint to resume from: restore {path}, or "
                     "replace the recording (overwrite=True)"
                 )
             return None  # killed before its first checkpoint
@@ -311,18 +312,18 @@ class Writer:
     def _create(
         self, arrays: Arrays, settings: str, kinds: list[ColumnKind], checkpoint: Checkpoint | None
     ) -> None:
-        """Make the file with all that does not change, and with the rows up to the checkpoint."""
+        """Create the file with all constants, and with the rows up to the checkpoint."""
         import h5py
 
         def start(file: Path) -> None:
-            """Open it for good. It is not in its place yet: there, a reader could lock it just now."""
+            """Reopen the file for writing, before it is renamed: a reader could lock it in its place."""
             self._file = h5py.File(file, "r+", libver=_FORMAT)
             self._columns = {kind.path: Column(self._file[kind.path]) for kind in kinds}
             self._file.swmr_mode = True
             if checkpoint is None:
-                Path(checkpoint_path(self._path)).unlink(missing_ok=True)  # it is the older run's
+                Path(checkpoint_path(self._path)).unlink(missing_ok=True)  # it belongs to the older run
 
-        # Always the same name: what a run leaves that is killed right here is taken over by the next.
+        # A fixed name: if a run is killed here, the next one overwrites its file.
         part = f".{os.path.basename(self._path)}.part"
         with new_file(self._path, part=part, when_whole=start, libver=_FORMAT) as file:
             write_header(file, TRAJECTORY._replace(version=version(arrays)))
@@ -337,7 +338,7 @@ class Writer:
                 self._copy(file, kinds, checkpoint.rows)
 
     def _copy(self, file: Any, kinds: list[ColumnKind], rows: Mapping[str, int]) -> None:
-        """Copy the rows that a checkpoint counts from the file that the run left."""
+        """Copy the rows of a checkpoint from the previous file of the run."""
         old = open_file(self._path, TRAJECTORY, growing=True)
         try:
             for kind in kinds:
@@ -347,7 +348,7 @@ class Writer:
                     if len(source) < count:
                         raise FileFormatError(
                             f"{self._path} has {len(source)} rows of {kind.path} and its checkpoint counts "
-                            f"{count}: it is not the file that the checkpoint was made for; start anew"
+                            f"{count}: it is not the file of this checkpoint; start again"
                         )
                 copy_rows(source, file[kind.path], count, self._path)
         finally:
@@ -373,7 +374,7 @@ class Writer:
         self._waiting += waiting
 
     def _store_reactions(self, frame: FrameLike | None) -> None:
-        """Keep what the joints did, if wanted; of the state that a run begins with, nothing is known."""
+        """Record the reactions of the joints, if requested; those of the initial state are unknown."""
         if not self._joint_rows:
             return
         found: ReactionsLike | None = None if frame is None else frame.reactions()
@@ -387,13 +388,13 @@ class Writer:
         self._waiting += self._columns["reactions/row_force"].append(row_force)
 
     def _flush(self) -> None:
-        """Write all rows and wait until readers can see them."""
+        """Write all rows and wait until they are visible to readers."""
         self._check_open()
         self._submit(unfinished=True)
         self._wait()
 
     def _submit(self, *, unfinished: bool) -> None:
-        """Hand chunks to the thread, after it has finished the last ones."""
+        """Pass chunks to the thread, after it has finished the previous ones."""
         self._wait()
         jobs = [
             _Job(column, column.take(unfinished=unfinished), column.rows)
@@ -408,7 +409,7 @@ class Writer:
         self._running = self._thread.submit(self._write, jobs, commit=unfinished)
 
     def _write(self, jobs: list[_Job], *, commit: bool) -> None:
-        """Write chunks; the last columns only when all others can be seen."""
+        """Write chunks; the last columns only when all others are visible."""
         check_room(self._path, sum(chunk.values.nbytes for job in jobs for chunk in job.chunks))
         for job in jobs:
             if job.column.name == COMMITS[0]:
@@ -419,13 +420,13 @@ class Writer:
             self._kept = next(job.rows for job in jobs if job.column.name == COMMITS[0])
 
     def _wait(self) -> None:
-        """Wait for the thread; raise what went wrong there."""
+        """Wait for the thread; raise its error, if any."""
         running, self._running = self._running, None
         if running is None:
             return
         try:
             running.result()
-        except (OSError, RuntimeError) as error:  # HDF5 knows both for a write that failed
+        except (OSError, RuntimeError) as error:  # HDF5 raises both for a failed write
             self._end()
             code = getattr(error, "errno", None)
             cause = os.strerror(code) if code else " ".join(str(error).split())

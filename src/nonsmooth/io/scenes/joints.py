@@ -1,6 +1,6 @@
-"""Joints of a scene file, and what acts on them: [[joints]], [[drivers]], [[motors]], [[springs]], …
+"""Joints of a scene file and their elements: [[joints]], [[drivers]], [[motors]], [[springs]], …
 
-The keys of a joint or a motion are the arguments of its class. A body that is left out is the ground.
+The keys of a joint or a motion are the arguments of its class. An omitted body is the ground.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ MOTIONS: dict[str, type[joints.Ramp | joints.Sine | joints.Smooth]] = {
     "sine": joints.Sine,
     "smooth": joints.Smooth,
 }
-"""What the `motion` of a driver stands for."""
+"""Motions of a driver by name."""
 
 PARTS = ("joints", "drivers", "motors", "springs", "limits", "joint_friction", "ignore_contacts")
-"""The keys of a file that are read here."""
+"""Keys of a file that are read here."""
 
 _COORDINATE = ("joint", "coordinate")
 _BY_NUMBERS: dict[str, tuple[Callable[..., None], tuple[str, ...], tuple[str, ...]]] = {
@@ -30,11 +30,11 @@ _BY_NUMBERS: dict[str, tuple[Callable[..., None], tuple[str, ...], tuple[str, ..
     "limits": (System.add_limit, (), ("lower", "upper")),
     "joint_friction": (System.add_joint_friction, ("bound",), ()),
 }
-"""How elements of numbers alone are added, the keys that they need, and those that they may have."""
+"""How elements given by numbers are added, with their required and optional keys."""
 
 
 def add_joints(system: System, root: Table) -> None:
-    """Add all joints of a file to its bodies, and then what acts on them."""
+    """Add all joints of a file to its bodies, and then their elements."""
     for joint in root.tables("joints"):
         _add_joint(system, joint)
     for driver in root.tables("drivers"):
@@ -63,9 +63,9 @@ def _add_joint(system: System, table: Table) -> None:
     options = {"a": None, "b": None} | _arguments(table, kind, "type")
     table.check_flags("collide", "internal")
     if options["a"] is None and options["b"] is None:
-        table.fail("it connects nothing: give a, b or both; a body that is left out is the ground")
+        table.fail("it connects nothing: give a, b or both; an omitted body is the ground")
     _check_bodies(system, table)
-    with table.blame("a", "b"):  # "a" is a word of many messages
+    with table.blame("a", "b"):  # "a" occurs in many messages
         system.add_joint(kind(**options))
 
 
@@ -78,7 +78,7 @@ def _check_bodies(system: System, table: Table) -> None:
 
 
 def _arguments(table: Table, kind: type, *others: str) -> dict[str, Any]:
-    """Return the arguments of a class that the table gives; `others` are keys that have other uses."""
+    """Return the arguments of a class given by the table; `others` are keys with other uses."""
     known = [field for field in fields(kind) if field.init]
     table.check_keys(*others, *(field.name for field in known))
     for field in known:
@@ -88,7 +88,7 @@ def _arguments(table: Table, kind: type, *others: str) -> dict[str, Any]:
 
 
 def _check_coordinate(system: System, table: Table) -> str:
-    """Check which coordinate of which joint is meant; return how messages call the joint."""
+    """Check joint and coordinate; return the label of the joint in messages."""
     joint, name = table.needed("joint"), table.values.get("coordinate")
     try:
         index = system.joints.index(joint)
@@ -124,7 +124,7 @@ def _add_motor(system: System, table: Table) -> None:
     if limit and "limit" not in table.values:
         table.fail(f"{label} has no limit: give limit, the largest force or torque, which may be inf")
     if "phase" in table.values and "frequency" not in table.values:
-        table.fail("phase goes with frequency, which is missing: give both, or neither", "phase")
+        table.fail("phase needs frequency, which is missing: give both, or neither", "phase")
     options = table.picked("coordinate", what, *limit)
     with table.blame(*_COORDINATE):
         if "frequency" in table.values:

@@ -75,12 +75,12 @@ _CHOICES = {
 
 @dataclass(frozen=True)
 class Scene:
-    """What a scene file holds.
+    """Contents of a scene file.
 
     Args:
         system: the bodies, joints, materials and forces.
-        settings: what [run] says, by key; what the file leaves out is not there. Times in s, margin in m.
-        assemble: whether the joints are to be closed before the run, with `nonsmooth.assemble`.
+        settings: the entries of [run] by key; omitted keys are missing. Times in s, margin in m.
+        assemble: whether to close the joints before the run, with `nonsmooth.assemble`.
     """
 
     system: System
@@ -164,7 +164,7 @@ def _add_body(system: System, body: Table) -> None:
 
 
 def _shape(table: Table, name: str, others: tuple[str, ...]) -> Shape | None:
-    """Build the shape of a body or of a part of a compound; `others` are keys that have other uses."""
+    """Build the shape of a body or of a part of a compound; `others` are keys with other uses."""
     if name == "none":
         table.check_keys("shape", *others)
         return None
@@ -221,7 +221,7 @@ def _add_grid(system: System, grid: Table) -> None:
     if jitter < 0.0:
         grid.fail(f"it is {jitter:g} m: it must not be negative", "jitter")
     if "seed" in grid.values and "jitter" not in grid.values:
-        grid.fail("seed goes with jitter, which is missing: give both, or neither", "seed")
+        grid.fail("seed needs jitter, which is missing: give both, or neither", "seed")
     random = np.random.default_rng(grid.whole("seed", smallest=0, default=0))
     centres += random.uniform(-jitter, jitter, centres.shape)
     options: dict[str, Any] = grid.picked("material")
@@ -238,9 +238,9 @@ def _add_force(system: System, force: Table) -> None:
         key: _vector(force, key) for key in ("force", "torque", "point") if key in force.values
     }
     if not {"force", "torque"} & set(vectors):
-        force.fail("it says nothing: give force, torque or both")
+        force.fail("it is empty: give force, torque or both")
     if "phase" in force.values and "frequency" not in force.values:
-        force.fail("phase goes with frequency, which is missing: give both, or neither", "phase")
+        force.fail("phase needs frequency, which is missing: give both, or neither", "phase")
     options: dict[str, Any] = {**vectors}
     if "frequency" in force.values:
         wave = {key: _number(force, key) for key in ("frequency", "phase") if key in force.values}

@@ -1,4 +1,4 @@
-"""Where things stand in a TOML file: the reader of the standard library gives values without lines."""
+"""Line numbers in a TOML file, which the reader of the standard library does not provide."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def lines_of(text: str) -> dict[Path, int]:
 
 
 def line_of(lines: dict[Path, int], path: Path) -> int:
-    """Return the line of a path, or of the nearest thing around it that has one."""
+    """Return the line of a path, or of the nearest enclosing object with a line."""
     while path and path not in lines:
         path = path[:-1]
     return lines.get(path, 1)
 
 
 class _Scanner:
-    """Walks once through the text; what it meets is known to be valid."""
+    """Scans the text once; it must be valid TOML."""
 
     def __init__(self, text: str) -> None:
         self.lines: dict[Path, int] = {}

@@ -1,4 +1,4 @@
-"""Tables of a TOML file that know where they stand: every error names file, line and key."""
+"""Tables of a TOML file with their positions: every error names file, line and key."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Table:
                 self.fail(f"this key is not known here: use {', '.join(known)}", key)
 
     def needed(self, key: str) -> Any:
-        """Return the value of a key that must be there."""
+        """Return the value of a required key."""
         if key not in self.values:
             self.fail(f"{key} is missing: add it")
         return self.values[key]
 
     def picked(self, *keys: str) -> dict[str, Any]:
-        """Return those of the keys that are there."""
+        """Return those of the keys that are present."""
         return {key: self.values[key] for key in keys if key in self.values}
 
     def choice(self, key: str, choices: tuple[str, ...]) -> str:
@@ -57,13 +57,13 @@ class Table:
         return value
 
     def check_flags(self, *keys: str) -> None:
-        """Raise where one of the keys is there and is neither true nor false."""
+        """Raise if one of the keys is present and is neither true nor false."""
         for key in keys:
             if not isinstance(self.values.get(key, False), bool):
-                self.fail("it is neither true nor false: write one of them, without quotes", key)
+                self.fail("it is neither true nor false: give one of them, without quotes", key)
 
     def table(self, key: str) -> Table:
-        """Return the table under a key; an empty one where it is not there."""
+        """Return the table under a key; an empty one if it is missing."""
         return Table(self._file, self._lines, self.values.get(key, {}), (*self._path, key))
 
     def tables(self, key: str) -> Iterator[Table]:
@@ -77,9 +77,9 @@ class Table:
 
     @contextmanager
     def blame(self, *innocent: str) -> Iterator[None]:
-        """Turn errors of what is done with the table into errors that name the key, if they speak of one.
+        """Convert errors while using the table into errors that name the key, if they contain one.
 
-        Keys that are `innocent` are words of every message, or have been checked before.
+        Keys that are `innocent` occur in every message, or have been checked before.
         """
         try:
             yield

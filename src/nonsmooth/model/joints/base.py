@@ -1,4 +1,4 @@
-"""`Joint`: what all joints have in common, and the two ways of saying where they are."""
+"""`Joint`: the base class of joints, and the two ways to place them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Body = int | str | None
 """A body by index or name; None is the ground."""
 
 _COINCIDENT = 1e-12
-"""Distance of two anchors below which they count as one point, as a part of 1 m or of their coordinates."""
+"""Distance of two anchors below which they coincide, relative to 1 m or to their coordinates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Joint(ABC):
     Args:
         a: index or name of body A, or None for the ground.
         b: index or name of body B, or None for the ground; one of the two must be able to move.
-        name: by which the system knows the joint; must be unique.
+        name: unique name in the system.
         collide: whether the two bodies can touch each other.
     """
 
@@ -54,9 +54,9 @@ class Joint(ABC):
     collide: bool = False
 
     fixed_coordinates: ClassVar[bool] = False
-    """Whether the coordinates can be read only, since the joint itself prescribes them."""
+    """Whether the coordinates are read-only, because the joint prescribes them."""
     coupled_coordinates: ClassVar[bool] = False
-    """Whether the coordinates are one freedom, so that a driver of one is a driver of all."""
+    """Whether the coordinates are one degree of freedom, so that a driver of one drives all."""
 
     @classmethod
     def scene_name(cls) -> str:
@@ -76,9 +76,9 @@ class Joint(ABC):
         return {}
 
     def objection(self, apart: Floats, axis: Floats) -> str | None:
-        """Say why the joint cannot work where the bodies are when a run begins; None if it can.
+        """Return why the joint is impossible in the state at the start of a run; None if it is possible.
 
-        `apart` is the way from A's anchor to B's in m, `axis` the joint's axis, both (3,) in one frame.
+        `apart` is the vector from A's anchor to B's in m, `axis` the joint's axis, both (3,) in one frame.
         """
         return None
 
@@ -109,8 +109,8 @@ class Joint(ABC):
 class PointJoint(Joint):
     """A joint at one point, with an axis through it.
 
-    The joint is where `point` and `axis` say, in the WORLD frame, and closed in the present configuration;
-    or `anchor_a`, `anchor_b` and `axis_a`, `axis_b` say in the BODY frames what has to come together.
+    Either `point` and `axis` place the joint in the WORLD frame, closed in the present configuration; or
+    `anchor_a`, `anchor_b` and `axis_a`, `axis_b` place it in the BODY frames, to be closed by assembly.
 
     Args:
         a, b, name, collide: as in `Joint`.
@@ -131,7 +131,7 @@ class PointJoint(Joint):
     axis_b: ArrayLike | None = None
 
     needs_axis: ClassVar[bool] = True
-    """Whether an axis must be given; where it only orients the joint's frame, the world's z is as good."""
+    """Whether an axis must be given; if it only orients the joint's frame, the default is the world's z."""
     axis_of_a_only: ClassVar[bool] = False
     """Whether the axis belongs to A alone, so that there is no axis_b."""
 
@@ -152,7 +152,7 @@ class PointJoint(Joint):
     def _frames(self, system: Bodies, label: str, bodies: tuple[int, int]) -> Floats:
         """Return the frames (2, 3, 3) of A and B in the world; B's has the angle zero to A's."""
         if self.axis_of_a_only and self.axis_b is not None:
-            raise ProblemError(f"the axis of {label} belongs to body a: leave out axis_b")
+            raise ProblemError(f"the axis of {label} belongs to body a: omit axis_b")
         own = (
             {"axis_a": self.axis_a} if self.axis_of_a_only else {"axis_a": self.axis_a, "axis_b": self.axis_b}
         )

@@ -78,7 +78,7 @@ class ForceMotor(Element):
 
 @dataclass(frozen=True, eq=False)
 class SpeedMotor(Element):
-    """A wanted speed in m/s or rad/s, for which no force beyond `limit` (N or N·m) is used: one row."""
+    """A prescribed speed in m/s or rad/s, with a force of at most `limit` (N or N·m): one row."""
 
     speed: OfTime
     limit: float
@@ -115,7 +115,7 @@ class Spring(Element):
         stiffness = _not_negative(f"the stiffness of the {label}", self.stiffness)
         damping = _not_negative(f"the damping of the {label}", self.damping)
         if stiffness == 0.0 and damping == 0.0:
-            raise ProblemError(f"the {label} does nothing: give stiffness, damping or both")
+            raise ProblemError(f"the {label} has no effect: give stiffness, damping or both")
         rest = joints.coordinate(self.joint, self.coordinate, system)[0] if self.rest is None else self.rest
         rest = check.number(f"the rest of the {label}", rest)
         joints.add_force_element(self, label, stiffness=stiffness, damping=damping, rest=rest)
@@ -136,7 +136,7 @@ class Limit(Element):
         }
         lower, upper = ends["lower"], ends["upper"]
         if lower is None and upper is None:
-            raise ProblemError(f"the limit of {of} limits nothing: give lower, upper or both")
+            raise ProblemError(f"the limit of {of} has no bound: give lower, upper or both")
         if lower is not None and upper is not None and not lower < upper:
             raise ProblemError(
                 f"the limits of {of} are {lower:g} and {upper:g}: lower must be below upper; use a driver to "
@@ -158,7 +158,7 @@ class Limit(Element):
 
 @dataclass(frozen=True, eq=False)
 class Friction(Element):
-    """Dry friction: a force of at most `bound` (N or N·m) against the motion, which also holds: one row."""
+    """Dry friction: a force of at most `bound` (N or N·m) against motion or sticking: one row."""
 
     bound: float
 

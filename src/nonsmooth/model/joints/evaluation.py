@@ -20,7 +20,7 @@ class Evaluation(NamedTuple):
 
 
 def evaluated(table: kernels.RowTable, near: Floats, system: Bodies) -> Evaluation:
-    """Return the rows of a table where the bodies are now, with angles nearest to `near` (r, 2)."""
+    """Return the rows of a table in the present state, with angles nearest to `near` (r, 2)."""
     r = len(table.kind)
     rotation = np.empty((system.count, 3, 3))
     kernels.set_rotations(table.bodies, system.quaternion, rotation)
@@ -30,7 +30,7 @@ def evaluated(table: kernels.RowTable, near: Floats, system: Bodies) -> Evaluati
 
 
 def run_on(table: kernels.RowTable, angle: Floats, system: Bodies, step: float) -> None:
-    """Add to angles (r, 2) in rad what the present velocities turn them by in a time `step` (s)."""
+    """Advance angles (r, 2) in rad by the present velocities over a time `step` (s)."""
     if len(table.kind) == 0:
         return
     rotation = np.empty((system.count, 3, 3))
@@ -41,7 +41,7 @@ def run_on(table: kernels.RowTable, angle: Floats, system: Bodies, step: float) 
 
 
 def rates(table: kernels.RowTable, rows: Floats, system: Bodies) -> Floats:
-    """Return how fast the values change (r,) in m/s or rad/s; `rows` (r, 2, 6) are their derivatives."""
+    """Return the rates of the values (r,) in m/s or rad/s; `rows` (r, 2, 6) are their derivatives."""
     rate = np.empty(len(table.kind))
     kernels.rates(table.bodies, rows, system.linear_velocity, system.angular_velocity, rate)
     return rate

@@ -91,12 +91,12 @@ class ForceElements:
         kernels.add_forces(bodies, rows, force, system.fixed, total)
 
     def energy(self, value: Floats) -> float:
-        """Return the energy of the springs in J where the coordinates have these values."""
+        """Return the energy of the springs in J for these values of the coordinates."""
         stretch = value[self.coordinate] - self._rows["rest"]
         return float(0.5 * np.sum(self.stiffness * stretch**2))
 
     def copy(self) -> ForceElements:
-        """Return elements that can be added to on their own; functions are shared."""
+        """Return an independent copy; functions are shared."""
         other = ForceElements()
         other._rows, other._timed, other.labels = self._rows.copy(), list(self._timed), list(self.labels)
         return other

@@ -1,4 +1,4 @@
-"""Couplings of turns: gears on parallel axes, and turns in a fixed ratio about axes of the ground."""
+"""Couplings of rotations: gears on parallel axes, and fixed ratios about axes of the ground."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from nonsmooth.model.joints.placement import (
 )
 
 _MESH = 1e-3
-"""Part of the larger radius by which the pitch circles of gears may miss each other."""
+"""Allowed gap between pitch circles, relative to the larger radius."""
 _COAXIAL = 1e-9
-"""Distance of two axles below which they count as one, as a part of the larger radius."""
+"""Distance of two axles below which they coincide, relative to the larger radius."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Gear(PointJoint):
     """Gears on parallel axes, whose pitch circles roll on each other: one row, the arc in m.
 
     The line of centres may turn, so that the axles can be on a moving carrier (a planetary gear), which
-    other joints hold. The row's force is that on the teeth. There is no play.
+    other joints hold. The row's force is that on the teeth. There is no backlash.
 
     Bodies, name and collide are those of every `Joint`.
 
@@ -77,7 +77,7 @@ class Gear(PointJoint):
         return [place.gear(float(a), -float(b) if self.internal else float(b))]
 
     def objection(self, apart: Floats, axis: Floats) -> str | None:
-        """Say if the pitch circles do not touch."""
+        """Return the reason if the pitch circles do not touch, else None."""
         a, b = self.radii
         distance = float(np.linalg.norm(np.cross(axis, apart)))
         wanted = abs(float(a) - float(b)) if self.internal else float(a) + float(b)
@@ -106,13 +106,13 @@ class Gear(PointJoint):
 class Coupling(PointJoint):
     """θ_A + ratio · θ_B stays zero, for angles about axes fixed in the GROUND: one row, in rad.
 
-    For bevel gears, belts and shafts whose axles do not move. The angles count from where the bodies are
-    when the joint is added.
+    For bevel gears, belts and shafts whose axles do not move. The angles are zero in the
+    configuration in which the joint is added.
 
     Bodies, name and collide are those of every `Joint`; neither is the ground.
 
     Args:
-        ratio: radius of B over that of A; negative where both turn the same way.
+        ratio: radius of B over that of A; negative if both turn the same way.
         axis: (3,) unit vector along both axles, world frame; or axis_a and axis_b in the body frames.
     """
 
@@ -125,10 +125,10 @@ class Coupling(PointJoint):
             raise ProblemError(f"ratio of {label} is zero, which couples nothing: give another number")
         bodies = self.bodies(system, label)
         if GROUND in bodies:
-            raise ProblemError(f"{label} couples the turns of two bodies: give both instead of None")
+            raise ProblemError(f"{label} couples two bodies: give both instead of None")
         for name in ("point", "anchor_a", "anchor_b"):
             if getattr(self, name) is not None:
-                raise ProblemError(f"{label} has no point of action: leave out {name}")
+                raise ProblemError(f"{label} has no point of action: omit {name}")
         return Placement.of(system, bodies, np.zeros((2, 3)), self._frames(system, label, bodies))
 
     def rows(self, place: Placement) -> list[Row]:

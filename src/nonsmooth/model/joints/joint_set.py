@@ -87,7 +87,7 @@ class Joints:
         return index_of("joint", joint, self._names, len(self), "name= of the joint")
 
     def label(self, joint: int) -> str:
-        """Return how messages call a joint: by its name, or else by its index."""
+        """Return the label of a joint in messages: its name, or else its index."""
         name = self._joints[joint].name
         return f"joint {joint}" if name is None else f"joint {name!r}"
 
@@ -101,7 +101,7 @@ class Joints:
         if joint.name is not None:
             check.text("the name of a joint", joint.name)
             if joint.name in self._names:
-                raise ProblemError(f"a joint is named {joint.name!r} already: choose another name")
+                raise ProblemError(f"a joint named {joint.name!r} exists already: choose another name")
             label = f"joint {joint.name!r}"
         place = joint.place(system, label)
         rows, coordinates = joint.rows(place), joint.coordinates(place)
@@ -132,7 +132,7 @@ class Joints:
         offset: Callable[[float], float] | None = None,
         rate: OfTime = 0.0,
     ) -> None:
-        """Add a row; `angle` (2,) in rad is what its angles are now.
+        """Add a row; `angle` (2,) in rad are its present angles.
 
         `rate` in m/s or rad/s is a number or a function of time (s); `offset` is a function of time in m or
         rad, in place of the row's own.
@@ -157,7 +157,7 @@ class Joints:
 
     @property
     def table(self) -> JointTable:
-        """All rows as read-only arrays; a table once taken does not change."""
+        """All rows as read-only arrays; a table is not changed by later additions."""
         if self._table is None:
             columns = {name: self._rows[name].copy() for name in self._rows.names if name != "angle"}
             for column in columns.values():
@@ -177,7 +177,7 @@ class Joints:
         """Last known angles (r, 2) of the rows in rad, whole turns included; writable, part of the state."""
         return self._rows["angle"]
 
-    # ---- where joints are -----------------------------------------------------------------------
+    # ---- places of joints -----------------------------------------------------------------------
 
     def anchors(self, position: Floats, quaternion: Floats) -> Floats:
         """Return the anchors of A and B of all joints in the world, (j, 2, 3) in m.
@@ -214,7 +214,7 @@ class Joints:
         return tuple(self._named_coordinates[self.index(joint)])
 
     def coordinate(self, joint: int | str, name: str | None, system: Bodies) -> tuple[float, float]:
-        """Return a coordinate in m or rad, and how fast it changes in m/s or rad/s."""
+        """Return a coordinate in m or rad, and its rate in m/s or rad/s."""
         at = self.coordinate_index(self.index(joint), name)
         table = self._coordinate_table(slice(at, at + 1))
         now = evaluated(table, self._coordinates["angle"][at : at + 1], system)
@@ -242,7 +242,7 @@ class Joints:
         return self._named_coordinates[joint][self.coordinate_name(joint, name)]
 
     def follow(self, system: Bodies) -> Evaluation:
-        """Let the angles of all coordinates follow the present state, and return the coordinates there.
+        """Update the angles of all coordinates to the present state, and return the coordinates.
 
         `System.forces` calls it, so that whole turns are counted from step to step.
         """
@@ -251,10 +251,10 @@ class Joints:
         return now
 
     def run_on(self, system: Bodies, step: float) -> None:
-        """Let all angles run on at the present velocities for a time `step` (s): an estimate, in place.
+        """Advance all angles at the present velocities for a time `step` (s): an estimate, in place.
 
-        The angle of a state is the one nearest to what is known, and so a step may turn a joint by any
-        number of turns.
+        The angle of a state is the one nearest to the last known angle, so that a step may turn a joint by
+        several turns.
         """
         run_on(self.table.rows, self.angles, system, step)
         run_on(self._coordinate_table(), self._coordinates["angle"], system, step)
@@ -312,13 +312,13 @@ class Joints:
         self._table = None
 
     def claim(self, element: Element, label: str) -> None:
-        """Let an element prescribe its coordinate alone; a second one is an error."""
+        """Register an element as the only one that prescribes its coordinate; a second one is an error."""
         index = self.coordinate_index(element.joint, element.coordinate)
         if self._joints[element.joint].coupled_coordinates:
             index = min(self._named_coordinates[element.joint].values())
         if index in self._driven:
             raise ProblemError(
-                f"the {label} contradicts the {self._driven[index]}: leave one out, or give a motor a limit"
+                f"the {label} contradicts the {self._driven[index]}: omit one, or give a motor a limit"
             )
         self._driven[index] = label
 
@@ -352,7 +352,7 @@ class Joints:
         self.add_row(element.joint, row, (a, b), name, angle=now.angle[0], **options)
 
     def add_force_element(self, element: Element, label: str, **law: Any) -> None:
-        """Let a force act on an element's coordinate; its law as in `ForceElements.add`."""
+        """Add a force on an element's coordinate; its law as in `ForceElements.add`."""
         self._forces.add(label, self.coordinate_index(element.joint, element.coordinate), **law)
 
     def _coordinate_table(self, part: slice = slice(None)) -> RowTable:
@@ -363,10 +363,10 @@ class Joints:
         return np.concatenate([self._rows["angle"], self._coordinates["angle"]])
 
     def restore(self, memory: Floats) -> None:
-        """Go back to the angles that `memory` returned."""
+        """Restore the angles returned by `memory`."""
         rows = self._rows.count
         if np.shape(memory) != (rows + self._coordinates.count, 2):
-            raise ProblemError("the joints are not those that the angles were kept of: use the same system")
+            raise ProblemError("the joints are not those of the stored angles: use the same system")
         self._rows["angle"][:], self._coordinates["angle"][:] = memory[:rows], memory[rows:]
 
     # ---- forces ---------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ class Joints:
     def stiffest(self, step: float, system: Bodies) -> None:
         """Raise if a spring or damper is unstable at this step (s), with the step that works.
 
-        Forces of springs are those of the step's beginning, which limits stiffness and damping.
+        Spring forces are evaluated at the beginning of the step, which limits stiffness and damping.
         """
         forces = self._forces
         if not np.any(forces.stiffness + forces.damping):
@@ -412,7 +412,7 @@ class Joints:
             )
 
     def copy(self) -> Joints:
-        """Return joints that can be added to and turned on their own; joints and functions are shared."""
+        """Return an independent copy; joints and functions are shared."""
         other = Joints()
         other._joints, other._names = list(self._joints), dict(self._names)
         other._places, other._rows = self._places.copy(), self._rows.copy()

@@ -28,7 +28,7 @@ from nonsmooth.model.joints.placement import (
 
 @dataclass(frozen=True, eq=False)
 class Fixed(PointJoint):
-    """B moves with A: six rows. The axis only orients the frame of the reaction, and may be left out."""
+    """B moves with A: six rows. The axis only orients the frame of the reaction, and may be omitted."""
 
     needs_axis = False
 
@@ -111,7 +111,7 @@ class Planar(PointJoint):
 class Cartesian(PointJoint):
     """B moves along all directions relative to A and does not turn, as on a gantry: three rows.
 
-    Coordinates: x, y and z (m) along the joint's frame. The axis only orients it, and may be left out.
+    Coordinates: x, y and z (m) along the joint's frame. The axis only orients it, and may be omitted.
     """
 
     needs_axis = False
@@ -129,7 +129,7 @@ class Cartesian(PointJoint):
 class Screw(PointJoint):
     """B turns about an axis of A and moves along it by `pitch` for every turn: five rows.
 
-    Coordinates: angle (rad), position (m); they are one freedom.
+    Coordinates: angle (rad), position (m); they are one degree of freedom.
 
     Args:
         pitch: m for a full turn; positive for a right-handed thread.
@@ -143,7 +143,7 @@ class Screw(PointJoint):
     def place(self, system: Bodies, label: str) -> Placement:
         """Return where the joint is on its bodies; `label` names it in errors."""
         if check.number(f"pitch of {label}", self.pitch) == 0.0:
-            raise ProblemError(f"pitch of {label} is zero: give m for a full turn, or use a Revolute joint")
+            raise ProblemError(f"pitch of {label} is zero: give metres per turn, or use a Revolute joint")
         return super().place(system, label)
 
     def rows(self, place: Placement) -> list[Row]:

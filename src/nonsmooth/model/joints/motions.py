@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 from nonsmooth.model import checks as check
 
 _SPACING = 2.0**-13
-"""Spacing in s of the points from which the rate of a function is found; times are not rounded by it."""
+"""Spacing in s of the points for the rate of a function; it does not round times."""
 _WEIGHTS = (4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0)
 """Central differences of order eight."""
 
@@ -120,8 +120,8 @@ class Smooth:
 class Function:
     """The motion function(t), whose rate comes from central differences of order eight.
 
-    The function is asked up to 0.5 ms before and after t. The error of the rate is that of rounding, about
-    10⁻¹² of the value per second, and below 10⁻⁹ of the rate for what changes slower than 100 Hz; at a kink
+    The function is evaluated up to 0.5 ms before and after t. The error of the rate is rounding, about
+    10⁻¹² of the value per second, and below 10⁻⁹ of the rate for changes slower than 100 Hz; at a kink
     it is the mean of the rates on both sides.
     """
 

@@ -1,4 +1,4 @@
-"""`Placement`: where a joint sits on its two bodies, and the rows that can be made of it."""
+"""`Placement`: the place of a joint on its two bodies, and its possible rows."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from nonsmooth.model.bodies import Bodies
 from nonsmooth.model.joints.kernels import rows as kernels
 
 X, Y, Z = 0, 1, 2
-"""Axes of a joint's frame: z is the axis of the joint, x and y go across."""
+"""Axes of a joint's frame: z is the axis of the joint, x and y are perpendicular."""
 
 GROUND = -1
-"""Index of the body that `None` stands for."""
+"""Index of the ground, given as `None`."""
 
 _FIRST = np.array([[0, GROUND]])
 _FIRST.flags.writeable = False
 
 _UNIT = 1e-6
-"""How far the length of an axis may be from one."""
+"""Tolerance on the unit length of an axis."""
 _PERPENDICULAR = 1e-6
 """Largest cosine of the angle between two axes that have to be perpendicular."""
 
@@ -39,7 +39,7 @@ class Row:
         anchor: (2, 3) in m, in the frames of A and B.
         direction: (4, 3) unit vectors, two of A and two of B.
         factor: two numbers, whose meaning depends on the kind.
-        offset: what the value has to be, in its unit.
+        offset: required value, in its unit.
         unit: "m" or "rad".
     """
 
@@ -58,8 +58,8 @@ class Placement:
     Args:
         bodies: indices of A and B, −1 for the ground.
         anchor: (2, 3) in m, in the bodies' frames.
-        frame: (2, 3, 3) in the bodies' frames, with x, y, z as columns. Where a joint is closed and its
-            angle is zero, both are one.
+        frame: (2, 3, 3) in the bodies' frames, with x, y, z as columns. If a joint is closed and its
+            angle is zero, both coincide.
         world: (2, 3, 3), the same frames in the world when the joint is added.
         span: distance of the anchors in m when the joint is added.
     """
@@ -91,8 +91,8 @@ class Placement:
     def locked(self) -> list[Row]:
         """B's frame keeps the orientation of A's: three rows.
 
-        They are zero too where B is half a turn about an axis, or 120° about a diagonal away, and nowhere
-        else: no false orientation is near.
+        They also vanish if B is half a turn about an axis, or 120° about a diagonal away, and nowhere else:
+        no false orientation is near.
         """
         return [self.across(X, Y), self.across(Y, Z), self.across(Z, X)]
 
@@ -101,11 +101,11 @@ class Placement:
         return self._row(kernels.ANGLE, (X, Y), (X, Y), unit="rad")
 
     def distance(self, length: float = 0.0) -> Row:
-        """Distance between the anchors (m), wanted to be `length`."""
+        """Distance between the anchors (m), which must be `length`."""
         return self._row(kernels.DISTANCE, (Z, Z), (Z, Z), offset=length)
 
     def screw(self, pitch: float) -> Row:
-        """Way of B along z (m), less `pitch` (m) for every turn."""
+        """Displacement of B along z (m), less `pitch` (m) for every turn."""
         return self._row(kernels.SCREW, (X, Y), (X, Y), factor=(1.0, pitch / (2.0 * math.pi)))
 
     def gear(self, radius_a: float, radius_b: float) -> Row:
@@ -113,7 +113,7 @@ class Placement:
         return self._row(kernels.GEAR, (X, Y), (X, Y), factor=(radius_a, radius_b))
 
     def angle_sum(self, ratio: float) -> Row:
-        """Turn of A about its axis, which the ground holds, and `ratio` times that of B (rad)."""
+        """Rotation of A about its axis, fixed in the ground, plus `ratio` times that of B (rad)."""
         ground = np.concatenate([own.T[[X, Y]] for own in self.world])
         return Row(kernels.ANGLE_SUM, self.frame[:, :, X], ground, (1.0, ratio), unit="rad")
 
@@ -142,7 +142,7 @@ def to_body(system: Bodies, body: int, vector: Floats) -> Floats:
 
 
 def _rotation(system: Bodies, body: int) -> Floats:
-    """Return the rotation matrix of one body by the kernel: NumPy would take ten times as long."""
+    """Return the rotation matrix of one body by the kernel, which is ten times faster than NumPy."""
     rotation = np.empty((1, 3, 3))
     kernels.set_rotations(_FIRST, system.quaternion[body : body + 1], rotation)
     return np.asarray(rotation[0])
@@ -154,7 +154,7 @@ def point_of(system: Bodies, body: int, point: Floats) -> Floats:
 
 
 def in_world(system: Bodies, body: int, anchor: Floats) -> Floats:
-    """Return the point (m) of the world where a body's anchor is."""
+    """Return the place (m) of a body's anchor in the world."""
     return anchor.copy() if body == GROUND else system.position[body] + to_world(system, body, anchor)
 
 
@@ -182,15 +182,15 @@ def perpendicular(label: str, first: Floats, second: Floats) -> None:
     if abs(cosine) > _PERPENDICULAR:
         angle = math.degrees(math.acos(min(1.0, max(-1.0, cosine))))
         raise ProblemError(
-            f"the axes of {label} are {angle:.6g}° apart: they must be perpendicular, or be given as axis_a "
-            "and axis_b of an assembly that starts apart"
+            f"the axes of {label} are {angle:.6g}° apart: give perpendicular ones, or axis_a and "
+            "axis_b of an assembly that starts open"
         )
 
 
 def completed(z: Floats) -> Floats:
     """Return a right-handed frame (3, 3) with `z` as third column; the identity for (0, 0, 1).
 
-    Without a branch other than the sign (Duff et al., Building an orthonormal basis, revisited, 2017).
+    The only branch is the sign (Duff et al., Building an orthonormal basis, revisited, 2017).
     """
     sign = math.copysign(1.0, z[2])
     a = -1.0 / (sign + z[2])
@@ -201,7 +201,7 @@ def completed(z: Floats) -> Floats:
 
 
 def frame_about(x: Floats, z: Floats) -> Floats:
-    """Return a right-handed frame (3, 3) with the unit vector `z` and x as near to `x` as can be."""
+    """Return a right-handed frame (3, 3) with the unit vector `z`, and x as close to `x` as possible."""
     across = x - (x @ z) * z
     across = across / np.linalg.norm(across)
     return np.array([across, np.cross(z, across), z]).T

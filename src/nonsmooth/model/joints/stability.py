@@ -1,13 +1,13 @@
-"""Whether springs and dampers, whose forces are those of the step's beginning, are stable at a step.
+"""Stability of springs and dampers, whose forces are evaluated at the beginning of a step.
 
-Where x is a coordinate with the mass m, stiffness k and damping c, symplectic Euler is stable if
+If x is a coordinate with the mass m, stiffness k and damping c, symplectic Euler is stable if
 h² k/m + 2 h c/m ≤ 4 (Jury's criterion for  v⁺ = v − h (k x + c v)/m ,  x⁺ = x + h v⁺). For many coordinates
 with the matrices K and C the same holds along every complex mode, so that
 
     λ_max(M⁻¹ (h² K + 2 h C)) ≤ 4
 
-is enough; without damping it is also needed. Only motions that the joints leave free count: M⁻¹ stands for
-M⁻¹ − M⁻¹Gᵀ (G M⁻¹ Gᵀ)⁻¹ G M⁻¹ with the bilateral rows G. How a spring's direction changes is left out.
+is sufficient; without damping it is also necessary. Only motions that the joints allow count: M⁻¹ stands for
+M⁻¹ − M⁻¹Gᵀ (G M⁻¹ Gᵀ)⁻¹ G M⁻¹ with the bilateral rows G. Changes of a spring's direction are neglected.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from nonsmooth.model.bodies import Bodies
 
 _LIMIT = 4.0
 _DENSE = 60
-"""Up to so many elements, eigenvalues are found from the full matrix."""
+"""Largest number of elements for which eigenvalues are computed from the dense matrix."""
 _REGULAR = 1e-10
 """Relative regularisation of joint rows, which may be redundant."""
 _ACCURACY = 1e-3
 """Relative accuracy of the eigenvalue by iteration."""
 _TRIALS = 30
-"""Largest number of steps that are tried in search of the longest stable one; a few are enough."""
+"""Largest number of iterations in the search for the longest stable step; a few are enough."""
 
 
 class Gradients(NamedTuple):
@@ -42,7 +42,7 @@ class Gradients(NamedTuple):
 
 
 class Unstable(NamedTuple):
-    """The element that takes most part in the fastest motion, and the longest stable step in s."""
+    """The element with the largest part in the fastest motion, and the longest stable step in s."""
 
     element: int
     step: float
@@ -51,7 +51,7 @@ class Unstable(NamedTuple):
 def first_unstable(
     system: Bodies, elements: Gradients, stiffness: Floats, damping: Floats, joints: Gradients, step: float
 ) -> Unstable | None:
-    """Return what is unstable at a step (s), None if nothing is.
+    """Return the instability at a step (s), None if it is stable.
 
     `stiffness` (e,) is in N/m or N·m/rad and `damping` (e,) in N·s/m or N·m·s/rad.
     """
@@ -81,7 +81,7 @@ def first_unstable(
 
 
 def _scaled(system: Bodies, gradients: Gradients) -> sp.csr_array:
-    """Return the derivatives (r, 6 n) times M^(−1/2); zero for bodies that cannot be pushed."""
+    """Return the derivatives (r, 6 n) times M^(−1/2); zero for fixed bodies."""
     r = len(gradients.bodies)
     bodies = np.maximum(gradients.bodies, 0)
     moves = (gradients.bodies >= 0) & ~system.fixed[bodies]
@@ -97,7 +97,7 @@ def _scaled(system: Bodies, gradients: Gradients) -> sp.csr_array:
 
 
 def _compliance(elements: sp.csr_array, joints: sp.csr_array) -> Callable[[Floats], Floats]:
-    """Return how forces (e,) on the coordinates accelerate them, while the joints hold."""
+    """Return the accelerations of the coordinates by forces (e,) on them, subject to the joints."""
     if joints.shape[0] == 0:
         return lambda force: np.asarray(elements @ (elements.T @ force))
     product = sp.csc_array(joints @ joints.T)

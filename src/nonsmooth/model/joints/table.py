@@ -18,7 +18,7 @@ BILATERAL, LIMIT, BOUNDED = 0, 1, 2
 
 @dataclass(frozen=True)
 class TimedRow:
-    """A row that depends on time: its offset in m or rad (None where it has none), and the rate.
+    """A row that depends on time: its offset in m or rad (None if it has none), and the rate.
 
     The functions take the time in s.
     """
@@ -35,13 +35,13 @@ class JointTable:
     A positive λ pushes the row's value up. All arrays are read-only.
 
     Args:
-        rows: what `evaluate` of `kernels.rows` needs.
+        rows: the data for `evaluate` of `kernels.rows`.
         joint: (r,) index of the row's joint.
         role: (r,) BILATERAL, LIMIT or BOUNDED.
-        on_velocity: (r,) where only the rate is prescribed: motors with a speed, and dry friction.
-        lower: (r,) least force in N or N·m, −∞ where it is free.
-        upper: (r,) largest force in N or N·m, ∞ where it is free.
-        labels: (r,) how messages call the rows.
+        on_velocity: (r,) True if only the rate is prescribed: motors with a speed, and dry friction.
+        lower: (r,) least force in N or N·m, −∞ if free.
+        upper: (r,) largest force in N or N·m, ∞ if free.
+        labels: (r,) names of the rows in messages.
         units: (r,) "m" or "rad".
         timed: the rows that depend on time.
         offset: (r,) offsets in m or rad of those that do not.
@@ -66,7 +66,7 @@ class JointTable:
     def offsets(self, t: float) -> tuple[Floats, Floats]:
         """Return offset (r,) in m or rad and rate (r,) in m/s or rad/s at time t (s): ∂g/∂t = −rate.
 
-        Where only the rate is prescribed (`on_velocity`) the offset is zero, and rate is the wanted speed.
+        If only the rate is prescribed (`on_velocity`) the offset is zero, and the rate is that speed.
         """
         offset, rate = self.offset.copy(), self.rate.copy()
         for timed in self.timed:

@@ -1,4 +1,4 @@
-"""Shapes: geometry in its own frame, in metres, with volume, mass and inertia at uniform density.
+"""Shapes: geometry in a local frame, in metres, with volume, mass and inertia at uniform density.
 
 One file per shape; `base.py` lists what a shape defines. Bounds, scene files, recordings and drawing find the
 shapes in the table below.
@@ -39,7 +39,7 @@ PRIMITIVES: tuple[type[Primitive], ...] = (
     HeightField,
     Cone,
 )
-"""All shapes that collision knows, in the order of their kinds."""
+"""All shapes supported by collision detection, in the order of their kinds."""
 
 BY_KIND = {shape.kind: shape for shape in PRIMITIVES}
 """The class of every kind."""

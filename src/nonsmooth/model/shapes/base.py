@@ -1,8 +1,8 @@
-"""What every shape defines: geometry in its own frame, in metres.
+"""Base classes of shapes: geometry in a local frame, in metres.
 
-A `Primitive` is a shape that collision treats as one: a `kind` and four numbers of `sizes`, the last of which
-is the radius of a ball that is swept around the rest. Everything else that the package needs of a primitive
-is a method or a class variable here; only the kernels of collision branch on the kinds.
+A `Primitive` is a single shape for collision detection: a `kind` and four numbers of `sizes`, the last of
+which is the radius of a ball swept around the rest. All other properties of a primitive are methods or class
+variables here; only the kernels of collision branch on the kinds.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class MassProperties(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A primitive and where it sits: its origin (3,) in m and its quaternion (4,)."""
+    """A placed primitive: its origin (3,) in m and its quaternion (4,)."""
 
     shape: Primitive
     position: Floats
@@ -42,7 +42,7 @@ class Piece(NamedTuple):
 
 
 class Shape(ABC):
-    """Geometry in its own frame."""
+    """Geometry in a local frame."""
 
     @property
     @abstractmethod
@@ -51,7 +51,7 @@ class Shape(ABC):
 
     @property
     def without_mass(self) -> str:
-        """Why the mass is not known, and what to do, as the end of "the body has …"; empty if it is known."""
+        """Reason and cure for an unknown mass, as the end of "the body has …"; empty if it is known."""
         return ""
 
     @abstractmethod
@@ -60,15 +60,15 @@ class Shape(ABC):
 
     @abstractmethod
     def reach(self, point: Floats) -> float:
-        """Return the distance (m) of the shape's farthest point from a point of its frame, or more."""
+        """Return an upper bound (m) on the distance of the shape's points from a point of its frame."""
 
     @abstractmethod
     def pieces(self) -> list[Piece]:
-        """Return the primitives that the shape is made of."""
+        """Return the primitives of the shape."""
 
 
 class Primitive(Shape):
-    """A shape that collision treats as one."""
+    """A single shape for collision detection."""
 
     kind: ClassVar[int]
     """Number in `ShapeTable.kind` and in recordings."""
@@ -77,11 +77,11 @@ class Primitive(Shape):
     scene_name: ClassVar[str]
     """Value of `shape` in scene files."""
     keys: ClassVar[tuple[str, ...]] = ()
-    """Arguments, in order, which are keys in scene files as well."""
+    """Arguments, in order, which are also keys in scene files."""
     optional_keys: ClassVar[tuple[str, ...]] = ()
-    """Keyword arguments that may be left out, which are keys in scene files as well."""
+    """Optional keyword arguments, which are also keys in scene files."""
     notes: str = ""
-    """What was removed from the geometry as it was given, such as "2 repeated points"; empty for nothing."""
+    """Parts removed from the given geometry, such as "2 repeated points"; empty for none."""
     smooth: ClassVar[bool] = False
     """Whether a drawing averages the normals at the vertices of `surface`."""
 
@@ -97,19 +97,19 @@ class Primitive(Shape):
 
     @property
     def swept_radius(self) -> float:
-        """Radius (m) of the ball that is swept around the shape's core."""
+        """Radius (m) of the ball swept around the shape's core."""
         return self.sizes[3]
 
     @abstractmethod
     def core_support(self, direction: Floats) -> Floats:
-        """Return the point (3,) in m of the core that is farthest along a unit vector, in its frame."""
+        """Return the farthest point (3,) in m of the core along a unit vector, in its frame."""
 
     def support(self, direction: ArrayLike) -> Floats:
         """Return the point (3,) in m that is farthest along `direction` (3,), in the shape's frame."""
         along = check.vector("direction", direction)
         length = float(np.linalg.norm(along))
         if length == 0.0:
-            raise ProblemError("direction is zero: give the direction in which the shape is to be bounded")
+            raise ProblemError("direction is zero: give a nonzero direction")
         unit = along / length
         return self.core_support(unit) + self.swept_radius * unit
 
@@ -140,7 +140,7 @@ class Primitive(Shape):
 
     @property
     def stored(self) -> tuple[Floats, Indices] | None:
-        """Vertices (v, 3) and triangles (t, 3) that a recording keeps besides the sizes; None for none."""
+        """Vertices (v, 3) and triangles (t, 3) stored in a recording besides the sizes; None for none."""
         return None
 
     @classmethod
@@ -223,7 +223,7 @@ def lengths(name: str, owner: str, value: Any) -> Triple:
 
 
 def check_round(shape: Primitive, owner: str) -> None:
-    """Make sure that `radius` and `length` of a shape are positive numbers."""
+    """Check that `radius` and `length` of a shape are positive numbers."""
     for name in ("radius", "length"):
         object.__setattr__(shape, name, check.positive(f"the {name} of {owner}", getattr(shape, name), "m"))
 

@@ -81,7 +81,7 @@ class Box(Rounded, Symmetric):
         return along + slabs + 4.0 * (y + z) * quarter + 8.0 * octant
 
     def reach(self, point: Floats) -> float:
-        """Return how far (m) the box reaches from a point of its frame."""
+        """Return the largest distance (m) of the box from a point of its frame."""
         return float(np.linalg.norm(np.abs(point) + self.extents)) + self.rounding
 
     def core_support(self, direction: Floats) -> Floats:

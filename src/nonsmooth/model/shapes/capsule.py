@@ -64,7 +64,7 @@ class Capsule(Symmetric):
         return (across, across, along)
 
     def reach(self, point: Floats) -> float:
-        """Return how far (m) the capsule reaches from a point of its frame."""
+        """Return the largest distance (m) of the capsule from a point of its frame."""
         x, y, z = np.abs(point)
         return math.hypot(x, y, z + 0.5 * self.length) + self.radius
 

@@ -18,7 +18,7 @@ from nonsmooth.model.shapes.base import MassProperties, Piece, Shape
 class Compound(Shape):
     """Several shapes that move as one: `parts` are tuples (shape, position (3,) in m, quaternion (4,)).
 
-    Where parts overlap, the mass from a density counts the overlap for each of them.
+    If parts overlap, the mass from a density counts the overlap for each of them.
     """
 
     parts: tuple[tuple[Shape, Any, Any], ...]
@@ -68,7 +68,7 @@ class Compound(Shape):
         return MassProperties(total, middle, 0.5 * (whole + whole.T))
 
     def reach(self, point: Floats) -> float:
-        """Return how far (m) the parts reach from a point of the compound's frame."""
+        """Return the largest distance (m) of the parts from a point of the compound's frame."""
         return max(
             shape.reach(quaternions.rotate_back(orientation, point - np.asarray(position)))
             for shape, position, orientation in self.parts

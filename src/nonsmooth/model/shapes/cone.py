@@ -70,7 +70,7 @@ class Cone(RoundedAboutZ):
         return math.atan2(self.radius, self.length)
 
     def reach(self, point: Floats) -> float:
-        """Return how far (m) the cone reaches from a point of its frame."""
+        """Return the largest distance (m) of the cone from a point of its frame."""
         x, y, z = np.asarray(point).tolist()
         aside, half = math.hypot(x, y), 0.5 * self.length
         return max(math.hypot(aside + self.radius, z + half), math.hypot(aside, z - half)) + self.rounding

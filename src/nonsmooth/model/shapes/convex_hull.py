@@ -65,7 +65,7 @@ class ConvexHull(Rounded):
         return MassProperties(rho * volume, centre, rho * inertia)
 
     def reach(self, point: Floats) -> float:
-        """Return how far (m) the shape reaches from a point of its frame."""
+        """Return the largest distance (m) of the shape from a point of its frame."""
         return float(np.max(np.linalg.norm(self.vertices - point, axis=1))) + self.rounding
 
     def core_support(self, direction: Floats) -> Floats:

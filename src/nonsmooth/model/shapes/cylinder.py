@@ -73,7 +73,7 @@ class Cylinder(RoundedAboutZ, Symmetric):
         return volume, across, along
 
     def reach(self, point: Floats) -> float:
-        """Return how far (m) the cylinder reaches from a point of its frame."""
+        """Return the largest distance (m) of the cylinder from a point of its frame."""
         x, y, z = np.abs(point)
         return math.hypot(math.hypot(x, y) + self.radius, z + 0.5 * self.length) + self.rounding
 

@@ -31,7 +31,7 @@ class HalfSpace(Primitive):
 
     @property
     def without_mass(self) -> str:
-        """Half a space has no finite mass."""
+        """Reason and cure for the infinite mass."""
         return "a half-space, whose mass is not finite: make it fixed=True"
 
     def mass_properties(self, density: float) -> MassProperties:

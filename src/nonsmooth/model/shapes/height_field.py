@@ -17,7 +17,7 @@ from nonsmooth.model.shapes.surfaces import ROUND_SEGMENTS, TriangleMesh, grid_f
 HEIGHT_FIELD = 8
 
 _MOST_DRAWN = 400
-"""Grid points along a side of a drawing at most: of larger fields it has every second, third, …"""
+"""Largest number of grid points along a side of a drawing: larger fields show every second, third, …"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class HeightField(Primitive):
         raise ProblemError("a height field has no finite mass: make its body fixed")
 
     def reach(self, point: Floats) -> float:
-        """Return how far (m) the surface reaches from a point of its frame."""
+        """Return the largest distance (m) of the surface from a point of its frame."""
         return float(np.max(np.linalg.norm(self.vertices - point, axis=1)))
 
     def core_support(self, direction: Floats) -> Floats:
@@ -123,5 +123,5 @@ class HeightField(Primitive):
         """Return the height field of these points."""
         columns = int(np.sum(vertices[:, 0] == vertices[0, 0])) if len(vertices) else 1
         if len(vertices) % columns:
-            raise ProblemError(f"{len(vertices)} points are no grid with {columns} in a row")
+            raise ProblemError(f"{len(vertices)} points do not form a grid with {columns} in a row")
         return cls(vertices[:, 2].reshape(-1, columns), (size[0], size[1]))

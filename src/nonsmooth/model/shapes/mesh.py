@@ -27,10 +27,10 @@ _FLAT = 1e-14
 class Mesh(Primitive):
     """A surface of `triangles` (t, 3), rows of `vertices` (v, 3) in m, counterclockwise seen from outside.
 
-    The mesh of a moving body must be closed: each edge is walked once each way. An open one, which is solid
-    behind its triangles, is for fixed bodies. Vertices that are equal become one; vertices that no triangle
-    uses, triangles without area and repeated triangles are left out. `notes` says how many, and so does
-    a `GeometryWarning` when a body gets the mesh.
+    The mesh of a moving body must be closed: each edge is used once in each direction. An open one,
+    which is solid behind its triangles, is for fixed bodies. Equal vertices are merged; unused vertices,
+    triangles without area and repeated triangles are removed. `notes` gives their numbers, and so does a
+    `GeometryWarning` when the mesh is added to a body.
     """
 
     kind: ClassVar[int] = MESH
@@ -65,7 +65,7 @@ class Mesh(Primitive):
 
     @property
     def without_mass(self) -> str:
-        """An open mesh bounds no solid."""
+        """Reason and cure for an open mesh, which bounds no solid."""
         if self.closed:
             return ""
         why = polyhedra.why_open(self.vertices, self.triangles)
@@ -80,7 +80,7 @@ class Mesh(Primitive):
         return MassProperties(rho * volume, centre, rho * inertia)
 
     def reach(self, point: Floats) -> float:
-        """Return how far (m) the shape reaches from a point of its frame."""
+        """Return the largest distance (m) of the shape from a point of its frame."""
         return float(np.max(np.linalg.norm(self.vertices - point, axis=1)))
 
     def core_support(self, direction: Floats) -> Floats:
@@ -107,7 +107,7 @@ class Mesh(Primitive):
 
 
 def _cleaned(vertices: Floats, triangles: Indices) -> tuple[Floats, Indices, bool, str]:
-    """Return vertices and triangles without doubles and leftovers, whether they are closed, and a note."""
+    """Return vertices and triangles without repeated and unused ones, whether they are closed, and a note."""
     counts: dict[str, int] = {}
     order = np.lexsort(vertices.T)
     new = np.append(True, np.any(np.diff(vertices[order], axis=0) != 0.0, axis=1))

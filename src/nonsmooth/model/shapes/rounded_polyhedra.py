@@ -83,7 +83,7 @@ def rounded_moments(
 
 
 def rounded_surface(vertices: Floats, normals: Floats, radius: float, detail: int) -> TriangleMesh:
-    """Return a surface that lies inside the rounded polyhedron, with its flat faces where they are.
+    """Return a surface that lies inside the rounded polyhedron, with unchanged flat faces.
 
     Args:
         vertices: (v, 3) in m.
@@ -118,7 +118,7 @@ def _edges(triangles: Indices) -> tuple[NDArray[np.int64], ...]:
     end = triangles[:, [1, 2, 0]].astype(np.int64).ravel()
     owner = np.repeat(np.arange(count, dtype=np.int64), 3)
     forwards = np.lexsort((end, start))
-    backwards = np.lexsort((start, end))  # the same edges, walked the other way
+    backwards = np.lexsort((start, end))  # the same edges in the opposite direction
     keep = start[forwards] < end[forwards]
     there, back = forwards[keep], backwards[keep]
     return start[there], end[there], owner[there], owner[back]
@@ -127,7 +127,7 @@ def _edges(triangles: Indices) -> tuple[NDArray[np.int64], ...]:
 def _solid_angles(points: Floats, triangles: Indices) -> Floats:
     """Parts (v,) of the unit sphere between the normals of the faces around each vertex; their sum is 4π.
 
-    A part is what the angles of the faces around the vertex lack to 2π (Descartes).
+    A part is 2π less the angles of the faces around the vertex (Descartes).
     """
     missing = np.full(len(points), 2.0 * math.pi)
     for k in range(3):

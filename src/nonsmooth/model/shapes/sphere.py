@@ -58,7 +58,7 @@ class Sphere(Symmetric):
         return (moment, moment, moment)
 
     def reach(self, point: Floats) -> float:
-        """Return how far (m) the sphere reaches from a point of its frame."""
+        """Return the largest distance (m) of the sphere from a point of its frame."""
         return float(np.linalg.norm(point)) + self.radius
 
     def core_support(self, direction: Floats) -> Floats:

@@ -111,7 +111,7 @@ def arc(radius: float, begin: float, end: float, detail: int) -> list[tuple[floa
 def turned(profile: list[tuple[float, float]], detail: int = ROUND_SEGMENTS) -> TriangleMesh:
     """Turn a profile of (radius, z), from the lower end to the upper one, about the z axis.
 
-    A point that is there twice makes a sharp rim: its vertices are there twice as well.
+    A repeated point makes a sharp rim: its vertices are repeated as well.
     """
     angles = np.arange(detail) * (2.0 * math.pi / detail)
     rim = np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -138,7 +138,7 @@ def capsule_mesh(radius: float, half_length: float, detail: int = ROUND_SEGMENTS
 
 
 def cylinder_mesh(radius: float, half_length: float, detail: int = ROUND_SEGMENTS) -> TriangleMesh:
-    """Return a cylinder about the z axis; vertices of its rims are there twice, for sharp rims."""
+    """Return a cylinder about the z axis; vertices of its rims are repeated, for sharp rims."""
     return turned(mirrored([(radius, half_length), (radius, half_length), (0.0, half_length)]), detail)
 
 
@@ -148,6 +148,6 @@ def mirrored(upper: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _frozen(vertices: Floats, faces: Indices) -> TriangleMesh:
-    """Make arrays read-only: they are kept and given out again."""
+    """Make arrays read-only: they are cached and shared."""
     vertices.flags.writeable = faces.flags.writeable = False
     return vertices, faces

@@ -1,4 +1,4 @@
-"""Small named problems with known answers: they ship with the package and every solver runs them."""
+"""Small named problems with known solutions, which ship with the package."""
 
 from nonsmooth.problem.library.named import NAMED, NamedProblem, by_name
 from nonsmooth.problem.library.packing import sphere_packing

@@ -1,6 +1,6 @@
-"""The problems that have names, each with where it comes from and what its answer is.
+"""The named problems, with their sources and solutions.
 
-Numbers are worked out in the docstrings; nothing here was computed by the package's own solvers.
+Numbers are derived in the docstrings; none was computed by the package's solvers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nonsmooth.problem.library.geometry import contact_rows
 
 @dataclass(frozen=True)
 class NamedProblem:
-    """A problem with its reference answer. What is None is not unique or not known in closed form."""
+    """A problem with its reference solution. None marks values not unique or not known in closed form."""
 
     name: str
     summary: str
@@ -199,9 +199,9 @@ def cube_on_plane(
             ↑ │   ·   │ → speed       contacts at the four lower corners: 12 components
             └→└───────┘ x             for 6 degrees of freedom
 
-    Hyperstatic: the corner impulses are not unique, the velocity is. At rest v = 0; gliding, exact
-    friction takes μ g h off the speed as long as that does not stop it, and the cube neither turns nor
-    lifts: the corners in front carry more.
+    Hyperstatic: the corner impulses are not unique, the velocity is. At rest v = 0. Gliding, exact
+    friction reduces the speed by μ g h, unless that stops the cube, and the cube neither turns nor lifts:
+    the front corners carry more.
     """
     corners = np.array([[x, y, -0.5] for x in (-0.5, 0.5) for y in (-0.5, 0.5)])
     frames = np.tile([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], (4, 1, 1))
@@ -221,7 +221,7 @@ def held_on_belt(belt: float = 1.0, friction: float = 0.5, law: str = "coulomb")
     """A body of 2 kg held in place by a joint on a belt that runs at `belt` m/s along x.
 
     Five joint rows hold x, y and all rotations; the body may move along z alone. Gravity for 0.01 s
-    presses it on the belt: γ_n = 0.1962. The contact point sees the belt through the bias b_t = −belt,
+    presses it on the belt: γ_n = 0.1962. The belt enters through the bias b_t = −belt: the contact point
     slides, and γ_t = +μ γ_n pulls the body along; the joint answers with λ_x = −μ γ_n and, as friction acts
     0.5 m below the centre, with the moment λ_ry = +0.5 μ γ_n.
     """
@@ -271,7 +271,7 @@ def mixed_components() -> ContactProblem:
 
 
 def nothing_touches() -> ContactProblem:
-    """One free particle and no contacts: the velocity is what the momentum says."""
+    """One free particle and no contacts: the velocity follows from the momentum."""
     return ContactProblem(
         mass=2.0 * np.eye(3), jacobian=np.zeros((3, 0)), momentum=[2.0, 4.0, 6.0], friction=[]
     )
@@ -301,7 +301,7 @@ _add(
     velocity=[0.0, 0.5, 0.0, 2.4, 3.2, 0.0], contact_velocities=[0.0, 0.0, 0.5, 0.0, 2.4, 3.2],
 )  # fmt: skip
 _add(
-    "nothing-touches", "no contacts at all", "closed form",
+    "nothing-touches", "no contacts", "closed form",
     nothing_touches, impulses=[], velocity=[1.0, 2.0, 3.0], contact_velocities=[],
 )  # fmt: skip
 
@@ -326,10 +326,10 @@ def _held(rows: ArrayLike, bounds: ArrayLike, **arguments: Any) -> ContactProble
 def motor_at_stop(law: str = "coulomb") -> ContactProblem:
     """A motor of limited torque turns a wheel against a stop, for 0.01 s from rest.
 
-    J = 0.5 kg·m². Five rows hold the wheel, which turns about z. The motor wants 4 rad/s and has 20 N·m,
-    an impulse of at most 0.2 N·m·s: alone it would reach 0.4 rad/s. The stop is 0.002 rad ahead, so that
-    0.2 − ω ≥ 0. The wheel gets there, ω = 0.2: the motor gives all it has, λ_m = 0.2, and the stop takes
-    back λ_s = 0.2 − J ω = 0.1 N·m·s.
+    J = 0.5 kg·m². Five rows hold the wheel, which turns about z. The motor is set to 4 rad/s and limited to
+    20 N·m, an impulse of 0.2 N·m·s: alone it would reach 0.4 rad/s. The stop is 0.002 rad ahead, so that
+    0.2 − ω ≥ 0. The wheel reaches the stop, ω = 0.2: the motor is at its limit, λ_m = 0.2, and the stop
+    takes λ_s = 0.2 − J ω = 0.1 N·m·s.
     """
     return _held(
         [*np.eye(6)[:5], np.eye(6)[5], -np.eye(6)[5]],
@@ -344,15 +344,15 @@ def motor_at_stop(law: str = "coulomb") -> ContactProblem:
 
 
 def dry_pendulum(torque: float, law: str = "coulomb") -> ContactProblem:
-    """A pendulum held out level, let go for 0.01 s, with dry friction of `torque` N·m in its bearing.
+    """A horizontal pendulum released for 0.01 s, with dry friction of `torque` N·m in its bearing.
 
         z
-        ↑   ○────·       2 kg at 0.5 m from the bearing, J = 0.1 kg·m² about its own centre:
+        ↑   ○────·       2 kg at 0.5 m from the bearing, J = 0.1 kg·m² about its centre:
         └→x              0.6 kg·m² about the bearing, whose axis is y
 
     Gravity gives 2·9.81·0.5·0.01 = 0.0981 N·m·s about the bearing. Friction of 12 N·m could take 0.12
     and holds it: λ = −0.0981, nothing moves, and the bearing carries 0.1962 N·s. With 5 N·m it slips,
-    λ = −0.05, and ω = (0.0981 − 0.05)/0.6; the centre falls with 0.5 ω, and the bearing carries what is left
+    λ = −0.05, and ω = (0.0981 − 0.05)/0.6; the centre falls with 0.5 ω, and the bearing carries the rest
     of the weight, 0.1962 − 2·0.5·ω.
     """
     bearing = np.zeros((6, 6))
@@ -372,7 +372,7 @@ def dry_pendulum(torque: float, law: str = "coulomb") -> ContactProblem:
 
 
 def slider_at_stop(law: str = "coulomb") -> ContactProblem:
-    """A block of 2 kg slides along x at 1 m/s, on a plane with μ = 0.5 and in a rail that rubs, into a stop.
+    """A block of 2 kg slides along x at 1 m/s, on a plane with μ = 0.5 and in a rough rail, into a stop.
 
     Four rows hold y and the rotations. The rail's dry friction is 5 N, 0.05 N·s in the step of 0.01 s.
     The stop is 5 mm ahead: 0.5 − v_x ≥ 0. The contact is 0.5 m below the centre.

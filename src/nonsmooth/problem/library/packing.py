@@ -1,4 +1,4 @@
-"""A synthetic packing of spheres: any number of contacts, made in a moment, for benchmarks and tests."""
+"""A synthetic packing of spheres, generated quickly for any number of contacts, for benchmarks and tests."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def sphere_packing(
 ) -> ContactProblem:
     """One step of a heap of unit spheres (radius 1 m, mass 1 kg) under gravity on a floor.
 
-    Centres lie on a face-centred cubic lattice, shaken by 1 % of the radius and listed in random
-    order; pairs closer than 2.03 m are contacts, with a gap where they do not touch and without
-    overlap. About 4.5 contacts per sphere; deep layers make it hyperstatic, as real heaps are.
+    Centres lie on a face-centred cubic lattice, perturbed by 1 % of the radius and listed in random
+    order; pairs closer than 2.03 m are contacts, with a gap if they do not touch and without
+    overlap. About 4.5 contacts per sphere; deep layers make it hyperstatic, like real heaps.
     """
     if spheres < 1:
-        raise OptionError(f"spheres is {spheres}: a packing needs at least one")
+        raise OptionError(f"spheres is {spheres}: give at least 1")
     generator = np.random.default_rng(seed)
     side = int(np.ceil((spheres / 4.0) ** (1.0 / 3.0))) + 1
     cell = 2.0 * np.sqrt(2.0)

@@ -1,4 +1,4 @@
-"""Random problems that are physical: bodies with inertia, contact points with arms, redundant contacts."""
+"""Physically consistent random problems: inertia, contact points with lever arms, redundant contacts."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def random_problem(
 ) -> ContactProblem:
     """A random problem that always has a relaxed solution: gaps are not negative, so v = 0 is admissible.
 
-    Masses are spread over `mass_ratio`, friction over [0, largest_friction] with some contacts free of
-    it, a third of the gaps are open. Each pair of bodies meets in a patch of one to four points, and
-    there are few bodies, so that the Delassus matrix is rank-deficient on purpose. Joint rows act
+    Masses are spread over `mass_ratio`, friction over [0, largest_friction] with some frictionless contacts,
+    a third of the gaps are open. Each pair of bodies meets in a patch of one to four points, and
+    there are few bodies, so that the Delassus matrix is rank-deficient. Joint rows act
     between random bodies at random points and are consistent (zero bias). The same seed gives the same
     problem.
     """

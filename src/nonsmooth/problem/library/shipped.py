@@ -1,4 +1,4 @@
-"""Problems in FCLib's format that ship with the package: steps of its own scenes, and a few made by hand."""
+"""Problems in FCLib's format that ship with the package: steps of its scenes, and a few others."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 def shipped_problems() -> dict[str, Path]:
     """Name and file of every problem that ships with the package, in the order of the names.
 
-    ns.io.read_problem reads a file; ns.io.fclib.read_fclib also its title, description and solution. How they
-    were made stands in docs/problem-files.md.
+    ns.io.read_problem reads a file; ns.io.fclib.read_fclib also its title, description and solution. Their
+    origin is described in docs/problem-files.md.
     """
     folder = Path(str(resources.files("nonsmooth.problem.library"))) / "problems"
     return {path.stem: path for path in sorted(folder.glob("*.hdf5"))}

@@ -191,7 +191,7 @@ def _sine_over(x: float) -> float:
     return math.sin(x) / x if x > 0.0 else 1.0
 
 
-@model("a block that a force pushes, tips and lets fall")
+@model("a block that is pushed, tipped and released")
 @dataclass(frozen=True)
 class LoadedBlock:
     """The planar block of Studer and Glocker §5.8 under a load history: q = (x, y, φ) of its centre.

@@ -25,7 +25,7 @@ CRITICAL_FRICTION = 4.0 / 3.0
 
 
 class Region(StrEnum):
-    """What accelerations of a sliding rod are possible."""
+    """Existence and number of solutions for the accelerations of a sliding rod."""
 
     SLIDING = "sliding"
     LIFT_OFF = "lift-off"

@@ -1,4 +1,4 @@
-"""The woodpecker toy: a bird on a spring on a sleeve, which jams on a pole and slips, jams and slips.
+"""The woodpecker toy: a bird on a spring on a sleeve, which jams and slips alternately on a pole.
 
 The linearised model of Glocker (Dynamik von Starrkörpersystemen mit Reibung und Stößen, 1995) and of Leine,
 Glocker and van Campen (Nonlinear dynamics of the woodpecker toy, DETC2001/VIB-21608, 2001), with their data.

@@ -1,1 +1,1 @@
-"""Questions about a problem that are no solve: which impulses are possible, which joints contradict."""
+"""Analysis of a problem without a solve: admissible impulses, contradicting joints."""

@@ -1,10 +1,10 @@
-"""What impulses may be with the velocities as they are: a convex set for every contact and joint row.
+"""Admissible impulses at given velocities: a convex set for every contact and joint row.
 
-With u given, the law K ∋ γ ⟂ u + s e_n ∈ K* leaves a contact
+With u given, the law K ∋ γ ⟂ u + s e_n ∈ K* leaves for a contact
 
-- nothing, if it opens;
-- a ray, if it slides: friction is opposed to u_t, and in the ratio μ to the normal impulse. Under a pyramid
-  the polygon's corner that dissipates most, or a wedge between two corners that dissipate alike;
+- zero, if it opens;
+- a ray, if it slides: friction opposes u_t, in the ratio μ to the normal impulse; under a pyramid, the
+  polygon's corner of largest dissipation, or a wedge between two corners of equal dissipation;
 - its whole cone, if it is at rest.
 
 A joint row is free; one with bounds is at its lower bound if u > 0, at its upper one if u < 0, else between.
@@ -27,21 +27,21 @@ from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels.residuals import BOUNDED
 
 _PROBE = 1e-7
-"""Relative distance over which a pyramid's projection, which is linear in parts, is differentiated."""
+"""Relative distance over which a pyramid's projection, which is piecewise linear, is differentiated."""
 
 
 @dataclass(frozen=True, eq=False)
 class Faces:
-    """The sets of all blocks; contacts that are nowhere named are open."""
+    """The sets of all blocks; contacts in none of them are open."""
 
     rays: Integers
     """Contacts with a ray."""
     direction: Floats
-    """Its unit vector, (rays, 3)."""
+    """Unit vectors of the rays, (rays, 3)."""
     wedges: Integers
     """Contacts with a wedge between two rays."""
     corners: Floats
-    """Their unit vectors, (wedges, 2, 3)."""
+    """Unit vectors of the wedges, (wedges, 2, 3)."""
     sticking: Integers
     """Contacts with their whole cone."""
     friction: Floats
@@ -52,13 +52,13 @@ class Faces:
     """Blocks of joint rows with bounds."""
     lower: Floats
     upper: Floats
-    """Their bounds, in N·s."""
+    """Bounds of these rows, in N·s."""
     contacts: Integers
     """All contacts."""
 
     @classmethod
     def of(cls, problem: ContactProblem, x: Floats, rest: float) -> Faces:
-        """Find the sets from impulses (blocks, 3); weighted velocities up to `rest` times the scale are none.
+        """Find the sets from impulses (blocks, 3); weighted velocities up to `rest` times the scale are zero.
 
         The scale is the certificate's, and both are in √J.
         """
@@ -130,8 +130,8 @@ def _corners(
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Angles of the polygon's best and second best corners for friction along `angle`, and where they tie.
 
-    `limit` is μ|u_t|: two corners tie where what they dissipate differs by less than `still`. A disk has but
-    one best point.
+    `limit` is μ|u_t|: two corners tie if their dissipation differs by less than `still`. A disk has a
+    single best point.
     """
     if sides == 0:
         return angle, angle, np.zeros(len(angle), dtype=bool)
@@ -181,9 +181,10 @@ def _of_round_cones(x: Floats, mu: Floats) -> Floats:
 
 
 def _probed(project: Callable[[Floats], Floats], x: Floats) -> Floats:
-    """Derivative of a projection that is linear in parts, by differences, (n, 3, 3).
+    """Derivative of a piecewise linear projection by differences, (n, 3, 3).
 
-    At a kink the columns belong to different parts; what is symmetric and between 0 and 1 is kept.
+    At a kink the columns belong to different pieces; the symmetric part, limited to eigenvalues in [0, 1], is
+    kept.
     """
     out = np.empty((len(x), 3, 3))
     here, reach = project(x), _PROBE * np.maximum(np.linalg.norm(x, axis=1), 1e-9)

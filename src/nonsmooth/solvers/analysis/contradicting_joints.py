@@ -1,4 +1,4 @@
-"""Whether joints contradict each other, asked after a solve has failed."""
+"""Detection of joints that contradict each other, after a failed solve."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from nonsmooth.solvers.parts.joint_block import joint_block
 
 _REFINEMENTS = 3
 _MANY_ROWS = 1500
-"""Joint rows from which on rounding and iterative solvers leave more behind, as on long chains."""
+"""Number of joint rows above which rounding and iterative solvers leave larger errors, as on long chains."""
 _CONTRADICTION, _OF_MANY = 1e-5, 1e-2
-"""Part of the joints' velocity that no impulse can reach, relative, above which they contradict."""
+"""Relative part of the joints' velocity that no impulse can reach, above which they contradict."""
 
 
 def joints_contradict(problem: ContactProblem) -> bool:
-    """Tell whether no λ satisfies the joint rows without bounds, even with every contact open.
+    """Return whether no λ satisfies the joint rows without bounds, even with every contact open.
 
     The rows Gᵀv + b_G = 0 have a solution for some v exactly if q_G lies in the range of
-    GᵀM⁻¹G: contacts and rows with bounds act through the same v and cannot mend a contradiction.
+    GᵀM⁻¹G: contacts and rows with bounds act through the same v and cannot remove a contradiction.
     """
     held = problem.cones.free == JOINT
     if not held.any():
@@ -36,7 +36,7 @@ def joints_contradict(problem: ContactProblem) -> bool:
 
 
 def _least_wrong(problem: ContactProblem, held: NDArray[np.bool_]) -> Floats:
-    """Impulses (blocks, 3) of the held blocks with which as few of their rows as possible are wrong."""
+    """Impulses (blocks, 3) of the held blocks that violate as few of their rows as possible."""
     operator, x = problem.operator, np.zeros((problem.layout.blocks, 3))
     form = operator.kernel_form
     block = joint_block(problem, form)

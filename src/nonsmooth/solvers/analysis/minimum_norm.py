@@ -1,15 +1,15 @@
-"""Impulses of least norm: the one answer among all that give the same motion and obey the same law.
+"""Impulses of least norm: the unique choice among all that give the same motion and obey the same law.
 
-Where joints are redundant, or a body rests on more contacts than statics can tell apart, [D G] has linearly
-dependent columns, and every solver ends at its own impulses. With the velocities given, what is left open is
-a convex set: P ν = D γ + G λ is known, and each contact or joint row has to stay in a convex set C of its
-own, which follows from its velocity (see `faces`). Its point of least νᵀRν is unique. The dual problem,
+If joints are redundant, or a body rests on more contacts than statics can resolve, [D G] has linearly
+dependent columns, and solvers return different impulses. At given velocities the possible impulses form a
+convex set: P ν = D γ + G λ is known, and each contact or joint row has to stay in a convex set C that
+follows from its velocity (see `faces`). The point of least νᵀRν is unique. The dual problem,
 
     max over y   wᵀy − max over ν ∈ C  (yᵀP ν − ½ νᵀRν) ,     w = P ν of the given impulses,
 
 has no constraints, and the inner maximum is a projection on C contact by contact, ν = Π_C(R⁻¹Pᵀy). It is
-smooth but for kinks of its gradient w − P ν, so that Newton's method finds y in a few steps (Qi and Sun 2006
-do so for the nearest correlation matrix); from then on P ν = w to rounding, and ν lies in C exactly.
+smooth except for kinks of its gradient w − P ν, so that Newton's method finds y in a few steps (as in Qi and
+Sun 2006 for the nearest correlation matrix); then P ν = w to rounding, and ν lies in C exactly.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.solvers.analysis.admissible_impulses import Faces
 
 _AT_REST = 30.0
-"""Velocities of a contact up to so many times the residual of the given impulses count as none."""
+"""Velocities of a contact below this multiple of the residual of the given impulses count as zero."""
 _ROUNDING = 1e-12
-"""Relative velocity that counts as none in any case."""
+"""Relative velocity that always counts as zero."""
 _MOST_STEPS, _HALVINGS = 200, 40
 _ARMIJO = 1e-4
 _SOFTNESS, _LEAST_SOFTNESS = 1e-3, 1e-13
-"""What the dual's second derivative gets on its diagonal, relative, times the relative error of P ν."""
+"""Relative shift of the diagonal of the dual's second derivative, times the relative error of P ν."""
 _EXACT, _ENOUGH = 1e-14, 1e-9
-"""Relative error of P ν at which the iteration ends, and with which the answer is accepted."""
+"""Relative errors of P ν at which the iteration ends, and at which the result is accepted."""
 _IDLE = 3
-"""Steps that do not halve the error after which an acceptable answer is left as it is."""
+"""Number of steps without halving the error after which an acceptable result is returned."""
 _DENSE = 150
-"""Size up to which linear systems are dense."""
+"""Largest size of dense linear systems."""
 _MOST_ROWS = 1500
-"""Rows up to which a problem without masses is taken: its matrix is decomposed."""
+"""Largest number of rows of a problem without masses: its matrix is decomposed."""
 
 
 def minimum_norm(
@@ -51,11 +51,11 @@ def minimum_norm(
 ) -> tuple[Floats, Floats]:
     """Return (γ, λ) in N·s with the motion of the given ones and the least Σ |γ|² + λᵀRλ.
 
-    The answer does not depend on which solver found the given impulses. It is as accurate as these: a contact
-    whose velocity is within their residual counts as at rest.
+    The result does not depend on the solver that found the given impulses. It is as accurate as these: a
+    contact whose velocity is within their residual counts as at rest.
 
     Args:
-        problem: what the given impulses solve.
+        problem: the problem that the given impulses solve.
         impulses: γ, flat.
         joint_impulses: λ, one per joint row.
         metric: R over the joint rows (r, r), symmetric and positive definite, sparse or dense; the identity
@@ -66,7 +66,7 @@ def minimum_norm(
         return np.array(impulses, dtype=float), np.array(joint_impulses, dtype=float)
     residual = residual_of(problem, x)
     if not np.isfinite(residual):
-        raise ProblemError("impulses have numbers that are not finite: solve the problem first")
+        raise ProblemError("impulses are not all finite: solve the problem first")
     rest = max(_AT_REST * residual, _ROUNDING)
     faces = Faces.of(problem, x, rest)
     weight, inverse = _metric(problem, metric)
@@ -90,7 +90,7 @@ def _balance(problem: ContactProblem) -> Any:
         part = sp.coo_array(np.sqrt(values[kept])[:, None] * vectors[:, kept].T)
     else:
         raise UnsupportedError(
-            f"minimum_norm takes problems without masses up to {_MOST_ROWS} rows, and this one has "
+            f"minimum_norm supports problems without masses up to {_MOST_ROWS} rows, and this one has "
             f"{layout.rows}: give masses and Jacobians"
         )
     row, column = part.coords
@@ -158,7 +158,7 @@ def _dual_newton(balance: Any, weight: Any, inverse: Any, faces: Faces, start: F
     scale = float(np.linalg.norm(wanted)) or 1.0
 
     def at(y: Floats) -> tuple[float, Floats, Floats, Floats]:
-        """The dual's value, its gradient w − P ν, ν, and what ν is the projection of."""
+        """The dual's value, its gradient w − P ν, ν, and the point whose projection is ν."""
         pull = matrix.T @ y
         before = np.asarray(inverse @ pull).reshape(start.shape)
         nu = faces.project(before)
@@ -186,7 +186,7 @@ def _dual_newton(balance: Any, weight: Any, inverse: Any, faces: Faces, start: F
                 break
             length *= 0.5
         else:
-            break  # rounding is all that is left
+            break  # only rounding is left
         y = y + length * step
         value, gradient, nu, before = trial
     if not smallest <= _ENOUGH:

@@ -1,1 +1,1 @@
-"""What several solvers are made of."""
+"""Parts shared by several solvers."""

@@ -1,4 +1,4 @@
-"""Gauss-Seidel by colours: builds the schedule, sends threads through the kernel, brings impulses back."""
+"""Coloured Gauss-Seidel: build the schedule, run the kernel on threads, and collect the impulses."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _NO_BLOCKS = Local(np.empty((0, 3, 3)), np.empty((0, 3, 3)), np.empty(0))
 
 
 _SERIAL, _ELSEWHERE = -1, -2
-"""In place of a colour: blocks that are visited one after the other, and those that others take care of."""
+"""In place of a colour: blocks visited one after the other, and those solved elsewhere."""
 _OPEN = 2**62
-"""A count at which no thread waits at the barrier any more."""
+"""A count at which no thread waits at the barrier."""
 
 
 @cache
 def _crew(process: int, count: int) -> tuple[ThreadPoolExecutor, Lock]:
-    """Threads of this process, which a fork does not copy, and the lock of the team that has them."""
+    """Threads of this process, which a fork does not copy, and the lock of the team that uses them."""
     return ThreadPoolExecutor(count, thread_name_prefix="nonsmooth"), Lock()
 
 
@@ -71,7 +71,7 @@ def schedule_of(
 
 
 def _cache_lines(rows: int) -> Floats:
-    """Zeros (rows, 8), each row a cache line of its own: neighbours of two threads share none."""
+    """Zeros (rows, 8), one cache line per row, so that two threads never share a line."""
     room = np.zeros(8 * rows + 8)
     first = -room.ctypes.data % 64 // 8
     return room[first : first + 8 * rows].reshape(rows, 8)
@@ -128,7 +128,7 @@ class ColouredIteration(Iteration):
         self._load()
 
     def _load(self) -> None:
-        """Bring lanes and bodies in line with the impulses."""
+        """Recompute lanes and bodies from the impulses."""
         lane_kernels.load(self.form, self.contact, self.lanes, self.state.x, self.state.last)
         operator_kernels.weigh(self.form, self.state.x, self.state.w)
         operator_kernels.weigh(self.form, self.state.last, self.state.w_last)
@@ -146,7 +146,7 @@ class ColouredIteration(Iteration):
 
     @property
     def impulses(self) -> Floats:
-        """What the last sweep left, (blocks, 3)."""
+        """Impulses after the last sweep, (blocks, 3)."""
         self._unload()
         return self.state.x
 
@@ -171,7 +171,7 @@ class ColouredIteration(Iteration):
         return int(done)
 
     def _together(self, work: Callable[[int], tuple[int, float]]) -> tuple[int, float]:
-        """Send all threads through the kernel; an interrupt opens the barrier, so that nobody hangs there."""
+        """Run the kernel on all threads; an interrupt opens the barrier, so that no thread hangs."""
         pool, lock = _crew(os.getpid(), self.solver.threads - 1)
         with lock:
             others = []

@@ -1,4 +1,4 @@
-"""Conic programs and the packages that solve them: Clarabel, and Mosek where it is there."""
+"""Conic programs and the packages that solve them: Clarabel, and Mosek if it is installed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from nonsmooth.iteration.status import Status
 NO_MOSEK = 'Mosek is not installed: pip install "nonsmooth[mosek]" (it needs a licence)'
 
 _FINEST = 1e-15
-"""Smallest tolerance that makes sense in double precision."""
+"""Smallest useful tolerance in double precision."""
 _FINEST_FEASIBILITY = 1e-10
-"""Clarabel gives up, however wide the gap still is, where the constraints' residual is above its tolerance
-and a hundred times the one before; near rounding it comes to that by chance."""
+"""Clarabel stops, whatever the gap, if the constraints' residual is above its tolerance and a hundred times
+the one before; near rounding this happens by chance."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ConicProgram:
 
 @dataclass(frozen=True)
 class ConicAnswer:
-    """Variables x, multipliers z of the constraints (None where none were found), and how it ended."""
+    """Variables x, multipliers z of the constraints (None if none were found), and the status."""
 
     variables: Floats | None
     multipliers: Floats | None
@@ -85,8 +85,7 @@ def mosek(program: ConicProgram, tolerance: float, iterations: int, time_limit: 
     except package.Error as error:
         if "license" in str(error).lower():
             raise MissingSolverError(
-                "Mosek is installed but finds no licence: put its licence file in place, "
-                "or use backend='clarabel'"
+                "Mosek is installed but finds no licence: install a licence file, or use backend='clarabel'"
             ) from None
         return ConicAnswer(None, None, 0, Status.FAILED, str(error))
 

@@ -1,8 +1,8 @@
 """The first sweeps on a small problem, in one call.
 
-For a handful of contacts, setting up a run and looking at it from outside takes several times as long as
-the sweeps themselves. The first sweeps are Gauss-Seidel with momentum from the start to the true residual
-in one kernel; where they do not reach the tolerance, the iteration that follows starts from their answer.
+For a few contacts, setting up and monitoring a run takes several times as long as the sweeps. The first
+sweeps, Gauss-Seidel with momentum up to the true residual, are therefore one kernel call. If they do not
+reach the tolerance, the iteration that follows starts from their impulses.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 
 _MOST_BLOCKS = 64
-"""Contacts up to which the setup of a run counts."""
+"""Largest number of contacts for which the setup of a run matters."""
 _SWEEPS = 100
-"""At most some milliseconds, so that time limits and interrupts are not kept waiting."""
+"""A few milliseconds at most, so that time limits and interrupts take effect."""
 _GROWTH = 1.2
 
 
 class FirstSweeps(NamedTuple):
-    """What the first sweeps found: impulses (blocks, 3), their number, true relative residual."""
+    """Result of the first sweeps: impulses (blocks, 3), number of sweeps, true relative residual."""
 
     impulses: Floats
     done: int
     residual: float
-    note: str = "picked gauss-seidel: so small a problem is swept in one call"
+    note: str = "picked gauss-seidel: a problem this small is solved in one call"
 
 
 def sweep_small_problem(problem: ContactProblem, start: Floats, goal: Goal) -> FirstSweeps | None:
-    """Sweep a small problem without joints; None where that does not fit."""
+    """Sweep a small problem without joints; None for any other problem."""
     operator, layout = problem.operator, problem.layout
     if (
         layout.blocks > _MOST_BLOCKS

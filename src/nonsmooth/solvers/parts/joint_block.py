@@ -14,18 +14,18 @@ from nonsmooth.solvers.kernels.joint_block import JointBlock
 from nonsmooth.solvers.parts.joint_factor import Structure, assembled, structure_of
 
 MOST_ALONE = 50
-"""Sweeps over joints alone: each refines a direct solution, and what these do not mend no sweep will."""
+"""Sweeps over joints alone: each refines a direct solution; more do not improve it."""
 _ASYMMETRY = 1e-9
-"""Largest asymmetry of N over joint rows, relative, that refinement makes good."""
+"""Largest relative asymmetry of N over joint rows that refinement corrects."""
 
 
 def too_many_joints(problem: ContactProblem) -> bool:
-    """Tell whether a factor of N over the joint rows would take too much."""
+    """Return whether a factor of N over the joint rows would be too large."""
     return problem.joint_rows > 0 and _structure(problem, problem.operator.kernel_form) is None
 
 
 def _structure(problem: ContactProblem, form: Factored | BlockSparse) -> Structure | None:
-    """Structure of that factor; None also for a matrix that is not symmetric, as files of others may have."""
+    """Structure of that factor; None also for an unsymmetric matrix, as files may contain."""
     layout = problem.layout
     blocks = np.arange(layout.contacts, layout.blocks)
     if isinstance(form, BlockSparse) and not _symmetric(form, blocks):
@@ -34,7 +34,7 @@ def _structure(problem: ContactProblem, form: Factored | BlockSparse) -> Structu
 
 
 def _symmetric(form: BlockSparse, blocks: NDArray[np.int64]) -> bool:
-    """Tell whether N is symmetric over the blocks."""
+    """Return whether N is symmetric over the blocks."""
     size = 3 * (len(form.start) - 1)
     whole = sp.bsr_array((form.values, form.column, form.start), shape=(size, size)).tocsr()
     rows = (3 * blocks[:, None] + np.arange(3)).ravel()
@@ -44,10 +44,10 @@ def _symmetric(form: BlockSparse, blocks: NDArray[np.int64]) -> bool:
 
 
 def joint_block(problem: ContactProblem, form: Factored | BlockSparse) -> JointBlock | None:
-    """Factorise N over all joint rows; None where there are none, or where that would take too much.
+    """Factorise N over all joint rows; None if there are none, or if the factor would be too large.
 
-    `form` is the form of N that the sweeps work on. The block keeps, from sweep to sweep, which rows are at
-    their bounds, and belongs to one run.
+    `form` is the form of N that the sweeps use. The block stores the set of rows at their bounds between
+    sweeps, and belongs to one run.
     """
     cones, layout = problem.cones, problem.layout
     blocks = np.arange(layout.contacts, layout.blocks)

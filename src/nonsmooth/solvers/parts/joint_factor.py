@@ -1,9 +1,9 @@
 """N over joint rows, factorised at a cost that grows with their number: order, structure and numbers.
 
-Two joints act on each other where they share a moving body, so that N over the joints of a chain is block
-tridiagonal, that of many mechanisms falls apart, and that of a tree or a net is sparse. Joints of one pair of
-bodies are eliminated together, in the order of minimum degree, which leaves a tree as sparse as it was. Who
-acts on whom stays the same from step to step: the order and the structure of the factor are kept.
+Two joints are coupled if they share a moving body: N over the joints of a chain is block tridiagonal, that of
+many mechanisms is block diagonal, and that of a tree or a net is sparse. Joints of one pair of bodies are
+eliminated together, in minimum-degree order, which causes no fill-in on a tree. The couplings do not change
+from step to step, so the order and the structure of the factor are cached.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from nonsmooth.solvers.kernels import joint_factor as kernels
 from nonsmooth.solvers.kernels.joint_factor import Panels
 
 _MOST_ENTRIES = 20_000_000
-"""Numbers in the factor up to which it is made: 160 MB, which every sweep reads twice."""
+"""Largest number of entries in the factor: 160 MB, which every sweep reads twice."""
 _MOST_WORK = 2e9
-"""Multiplications up to which it is made: some seconds."""
+"""Largest number of multiplications for the factor: a few seconds."""
 _KEPT = 16
-"""Structures that are kept."""
+"""Number of cached structures."""
 
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """What does not depend on numbers: the order of the rows and the panels of the factor."""
+    """Symbolic factorisation: the order of the rows and the panels of the factor."""
 
     place: Integers
-    """Number of every row in the order of elimination, (blocks, 3); −1 where a block has none."""
+    """Index of every row in the order of elimination, (blocks, 3); −1 for absent rows."""
     first: Integers
     below: Integers
     index: Integers
@@ -44,19 +44,19 @@ class Structure:
     panel_block: Integers
     """Blocks in the order of their elimination."""
     block_start: Integers
-    """Where every panel's blocks begin there."""
+    """Index of the first block of every panel in that order."""
     body_start: Integers
     body_entry: Integers
     """2 block + side, body after body; empty where bodies are not known."""
 
     def panels(self) -> Panels:
-        """The panels, with work space of their own."""
+        """The panels, with a separate work space."""
         marks = np.empty((4, len(self.owner)), dtype=np.int64)
         return Panels(self.first, self.below, self.index, self.entry, self.owner, marks)
 
 
 def structure_of(form: Factored | BlockSparse, blocks: Integers, sizes: Integers) -> Structure | None:
-    """Structure of the factor of N over blocks with so many rows each; None where it would be too large."""
+    """Structure of the factor of N over blocks of given row counts; None if it would be too large."""
     if isinstance(form, Factored):
         bodies = form.bodies[blocks].astype(np.int64)
         return _structure_of_bodies(bodies.tobytes(), sizes.astype(np.int64).tobytes(), form.body_count - 1)
@@ -93,7 +93,7 @@ def _structure_of_bodies(bodies: bytes, sizes: bytes, ground: int) -> Structure 
     node = node.reshape(-1)
     order = np.argsort(pairs.ravel(), kind="stable")
     body_start = np.searchsorted(pairs.ravel()[order], np.arange(ground + 2))
-    body_start[ground + 1 :] = body_start[ground]  # ground does not move, and nothing acts through it
+    body_start[ground + 1 :] = body_start[ground]  # ground does not move, so it couples no joints
     block, side = np.nonzero(pairs != ground)
     body = pairs[block, side]
     load = np.bincount(body, weights=rows[block], minlength=ground)

@@ -1,4 +1,4 @@
-"""The 3×3 blocks on the diagonal of N, made ready for local solves."""
+"""The 3×3 blocks on the diagonal of N, prepared for local solves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nonsmooth.solvers.kernels.local import invert_blocks
 
 
 def local_blocks(problem: ContactProblem, visited: NDArray[np.int64]) -> Local:
-    """Model blocks and their inverses, symmetric; what the model misses vanishes at the fixed point.
+    """Symmetric model blocks and their inverses; the error of the model vanishes at the fixed point.
 
     A joint's singular block gets its pseudo-inverse, because its rows may be redundant, if it is visited.
     """

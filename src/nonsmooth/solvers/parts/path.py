@@ -1,4 +1,4 @@
-"""PATH, the mixed complementarity solver of Dirkse and Ferris, through GAMSPy where that is installed."""
+"""PATH, the mixed complementarity solver of Dirkse and Ferris, through GAMSPy if that is installed."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from nonsmooth.iteration.status import Status
 Products = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Floats]
 
 NO_PATH = (
-    'PATH is not installed: pip install "nonsmooth[path]" for gamspy, which carries it under its own licence '
+    'PATH is not installed: pip install "nonsmooth[path]" for gamspy, which includes PATH under its licence '
     "terms, or use backend='semismooth-newton'"
 )
 
 
 @dataclass(frozen=True)
 class PathAnswer:
-    """Where PATH ended, after how many iterations, and what it says."""
+    """The point that PATH reached, its iterations, and its message."""
 
     point: Floats
     iterations: int
@@ -36,7 +36,7 @@ class PathAnswer:
 
 
 def require() -> None:
-    """Raise `MissingSolverError` where there is no route to PATH."""
+    """Raise `MissingSolverError` if PATH is not available."""
     if importlib.util.find_spec("gamspy") is None:
         raise MissingSolverError(NO_PATH)
 
@@ -98,7 +98,7 @@ def solve(
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Keep GAMSPy from printing what is returned as a status."""
+    """Suppress GAMSPy's printed messages; they are returned as a status."""
     logger = logging.getLogger("MODEL")
     before = logger.level
     logger.setLevel(logging.ERROR)
@@ -109,7 +109,7 @@ def _silence() -> Iterator[None]:
 
 
 def _status(name: str) -> Status:
-    """What GAMS calls the end of a solve, in our words."""
+    """Translate the status of GAMS."""
     known = {
         "NormalCompletion": Status.SOLVED,
         "IterationInterrupt": Status.ITERATION_LIMIT,

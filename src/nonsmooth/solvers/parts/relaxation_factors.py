@@ -1,7 +1,7 @@
 """The factors r of the proximal iterations: one for every row, from a matrix's diagonal or row sums.
 
-What r means depends on where one comes from: a relaxation factor (Studer and Glocker Sect. 5), a penalty
-(Sect. 6), the slope of a regularised law (Sect. 7). It is the same number in all three.
+In Studer and Glocker, r is a relaxation factor (Sect. 5), a penalty (Sect. 6) or the slope of a regularised
+law (Sect. 7). It is the same number in all three.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nonsmooth.solvers.base import Solver
 
 @dataclass(frozen=True)
 class RelaxationSolver(Solver):
-    """What the solvers with factors r share: where r comes from."""
+    """Options of the solvers with factors r: the source of r."""
 
     strategies: ClassVar[tuple[str, ...]] = ("diagonal", "row-sum")
 
@@ -31,7 +31,7 @@ class RelaxationSolver(Solver):
     omega: float = 1.0
     """Relaxation factor ω on the strategy's r."""
     r: ArrayLike | None = None
-    """Your own r_i > 0 (kg), one for all or one per row; replaces the strategy."""
+    """Explicit r_i > 0 (kg), one for all or one per row; replaces the strategy."""
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
@@ -49,7 +49,7 @@ class RelaxationSolver(Solver):
         return self.spread_factors(problem.layout, sums)
 
     def spread_factors(self, layout: Layout, sums: Floats) -> Floats:
-        """r for every row, (blocks, 3), from the strategy's sums (blocks, 3), or the user's own.
+        """r for every row, (blocks, 3), from the strategy's sums (blocks, 3), or as given by the user.
 
         The rows of a friction disk share the smaller one.
         """
@@ -61,7 +61,7 @@ class RelaxationSolver(Solver):
                 )
             r = layout.pad(np.broadcast_to(given, (layout.rows,)).copy())
         else:
-            r = np.full_like(sums, np.inf)  # rows that move nothing
+            r = np.full_like(sums, np.inf)  # rows that move no body
             np.divide(self.omega, sums, out=r, where=sums > 0.0)
         r[layout.padding] = np.inf
         contacts = slice(0, layout.contacts)

@@ -1,4 +1,4 @@
-"""The nonsmooth equations of blocks that act on each other, and the linear systems of Newton's method.
+"""The nonsmooth equations of coupled blocks, and the linear systems of Newton's method.
 
 All in the weighted variables x = γ/√ρ and u = √ρ (Nγ + q), both in √J, in which N has entries of about one.
 """
@@ -24,16 +24,16 @@ FORMULATIONS = {
     "fischer-burmeister": kernels.FISCHER_BURMEISTER,
 }
 _DENSE = 1000
-"""A dense factorisation is faster up to so many unknowns times the filled part of the matrix."""
+"""Number of unknowns times filled fraction of the matrix, up to which a dense factorisation is faster."""
 _JOINT_SOFTNESS = 1e-6
-"""Part of α that joint rows without bounds get: long chains of joints do not bear more."""
+"""Fraction of α on joint rows without bounds: more prevents convergence on long chains."""
 
 
 class Equations:
-    """F = 0 for blocks of a problem that act on no others, and the steps (A + B(N + αI)) d = −F."""
+    """F = 0 for blocks not coupled to any others, and the steps (A + B(N + αI)) d = −F."""
 
     def __init__(self, problem: ContactProblem, formulation: str, blocks: Integers) -> None:
-        """Gather what the blocks (increasing numbers) need from the problem."""
+        """Collect the data of the blocks (increasing indices) from the problem."""
         cones, shape = problem.cones, (len(blocks), 3)
         self.kind = FORMULATIONS[formulation]
         self.blocks = blocks
@@ -57,7 +57,7 @@ class Equations:
         return u
 
     def natural_map(self, x: Floats, u: Floats) -> float:
-        """Size of the natural map, by which answers are judged, in √J."""
+        """Norm of the natural map, the measure of the residual, in √J."""
         residual_kernels.squared_residuals(self.cones, x, u, self._squares)
         return math.sqrt(self._squares.sum())
 
@@ -66,9 +66,9 @@ class Equations:
         return math.sqrt(kernels.equations(self.kind, self.cones, self.padding, x, u, self.F, self.A, self.B))
 
     def step(self, alpha: float) -> Floats | None:
-        """Solve (A + B(N + αI)) d = −F for d; None where the matrix is singular.
+        """Solve (A + B(N + αI)) d = −F for d; None if the matrix is singular.
 
-        Open contacts, for which this says d = −F, are taken out before the factorisation.
+        Open contacts, for which d = −F, are removed before the factorisation.
         """
         unknowns = 3 * kernels.place_blocks(self.A, self.B, self._place)
         right, row_start = np.empty(unknowns), np.zeros(unknowns + 1, dtype=np.int32)
@@ -86,7 +86,7 @@ class Equations:
 
 
 def _solve(data: Floats, index: NDArray[np.int32], row_start: NDArray[np.int32], right: Floats) -> Floats:
-    """Solve a system whose matrix comes as compressed rows."""
+    """Solve a system whose matrix is given as compressed rows."""
     size = len(right)
     if size**3 <= _DENSE * len(data):
         matrix = np.zeros((size, size))
@@ -106,7 +106,7 @@ def _weighted_rows(
     counts = form.start[blocks + 1] - form.start[blocks]
     row = np.repeat(np.arange(len(blocks)), counts)
     entries = np.arange(len(row)) + np.repeat(form.start[blocks] - np.cumsum(counts) + counts, counts)
-    inside = np.isin(form.column[entries], blocks)  # what is outside is explicit zeros
+    inside = np.isin(form.column[entries], blocks)  # entries outside are explicit zeros
     row, entries = row[inside], entries[inside]
     column, values = np.searchsorted(blocks, form.column[entries]), form.values[entries]
     missing = np.ones(len(blocks), dtype=bool)

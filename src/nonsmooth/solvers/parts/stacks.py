@@ -1,7 +1,7 @@
-"""Which problems are towers: many bodies one upon the other, and few beside each other.
+"""Detection of towers: many bodies one upon the other, and few beside each other.
 
-There a force has a long way to go from contact to contact, and a linear system over the bodies, which takes
-it from top to bottom at once, has a narrow band and costs little more than a sweep.
+In a tower forces pass through many contacts, which takes many sweeps. A linear system over the bodies carries
+them from top to bottom at once; it has a narrow band and costs little more than a sweep.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from nonsmooth.problem.kernels.operator import Factored
 from nonsmooth.solvers.kernels import stacks as kernels
 
 _LEVELS = 8
-"""Bodies one upon the other, from ground, that make a tower."""
+"""Number of bodies one upon the other, from ground, that make a tower."""
 _WORK = 100
-"""Entries of the band for each contact up to which the system is cheap."""
+"""Largest number of band entries per contact for which the system is cheap."""
 _ROUGH = 4
-"""How much wider than the band the levels may be, which are counted first because that is quicker."""
+"""Allowed ratio of level width to band width; levels are counted first because that is faster."""
 
 
 def is_tower(problem: ContactProblem) -> bool:
-    """Tell whether the bodies stand one upon the other, with few on each level.
+    """Return whether the bodies stand one upon the other, with few on each level.
 
-    Bodies that hang on joints do not: sweeps take a force through all joints at once.
+    Bodies that hang on joints do not count: a sweep carries a force through all joints at once.
     """
     form = problem.operator.kernel_form
     if not isinstance(form, Factored):

@@ -1,1 +1,1 @@
-"""Pictures and films, drawn without a screen."""
+"""Pictures and films, drawn without a display."""

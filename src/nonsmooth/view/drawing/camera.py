@@ -1,4 +1,4 @@
-"""Where a picture is taken from: perspective, and the choice of a place from which all bodies can be seen."""
+"""Cameras: perspective, and the choice of a viewpoint from which all bodies are visible."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from nonsmooth.errors import OptionError
 Triple = tuple[float, float, float]
 
 FIELD_OF_VIEW = 30.0
-"""Of the default camera in degrees, from the lower to the upper edge of the picture."""
+"""Field of view of the default camera in degrees, from the lower to the upper edge of the picture."""
 
 
 class Edges(NamedTuple):
-    """How far from its middle bodies may fill a picture, as parts of half its width or height."""
+    """Part of a picture that bodies may fill, as fractions of half its width or height."""
 
     left: float = 0.74
     right: float = 0.74
@@ -30,7 +30,7 @@ class Edges(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """From which side to look: the camera finds its distance itself."""
+    """Direction of a view; the camera computes its distance."""
 
     azimuth: float = -60.0
     """Direction of the camera from the scene in degrees, about the z axis: 0 is +x, 90 is +y."""
@@ -55,7 +55,7 @@ class Camera:
     eye: Triple
     target: Triple
     up: Triple = (0.0, 0.0, 1.0)
-    """What is up in the picture, as far as the direction of sight allows."""
+    """Up direction of the picture, projected perpendicular to the line of sight."""
     field_of_view: float = FIELD_OF_VIEW
     """Degrees from the lower to the upper edge of the picture."""
 
@@ -66,7 +66,7 @@ class Camera:
         if not np.linalg.norm(np.cross(sight, self.up)) > 1e-9 * np.linalg.norm(sight):
             raise OptionError(
                 f"a camera at {self.eye} that looks at {self.target} has no up direction {self.up}: "
-                "move the eye, or choose up across the direction of sight"
+                "move the eye, or choose another up"
             )
 
     @property
@@ -83,11 +83,11 @@ class Camera:
         return np.asarray((np.asarray(points, dtype=np.float64) - self.eye) @ self.axes.T)
 
     def focal_length(self, height: int) -> float:
-        """Return how many pixels a length has that is as far away as it is long."""
+        """Return the length in pixels of a line that is as far away as it is long."""
         return 0.5 * height / math.tan(0.5 * math.radians(self.field_of_view))
 
     def project(self, points: ArrayLike, width: int, height: int) -> Floats:
-        """Return where points (..., 3) are in a picture: x and y in pixels from the upper left corner.
+        """Return the places of points (..., 3) in a picture: x and y in pixels from the upper left corner.
 
         The middle of the first pixel is (0.5, 0.5). Points must be ahead of the eye.
         """
@@ -104,10 +104,10 @@ class Camera:
         view: View | None = None,
         edges: Sequence[Edges] = (Edges(),),
     ) -> Camera:
-        """Return the camera that has all balls with `centres` (k, 3) and `radii` (k,) in m just in sight.
+        """Return the closest camera that shows all balls with `centres` (k, 3) and `radii` (k,) in m.
 
-        `aspect` is width by height of the picture. Of several `edges` those are taken that bring the camera
-        nearest.
+        `aspect` is width by height of the picture. Of several `edges` those with the nearest camera are
+        chosen.
         """
         view = view or View()
         points, reach = np.asarray(centres, dtype=np.float64), np.asarray(radii, dtype=np.float64)
@@ -146,7 +146,7 @@ class Camera:
             distance = max((plus + minus) / (t + u) for _, plus, minus, t, u in sides)
             if distance < best:
                 best = distance
-                # From there, zoomed in or out, as much is beyond one edge as beyond the other. Distances are
+                # Zoomed from there, the parts beyond opposite edges are equal. Distances are
                 # from the plane through the origin; the target is in the middle of the scene.
                 away = (distance + middle) / view.zoom
                 target = ahead * middle

@@ -1,4 +1,4 @@
-"""Colours of bodies and contacts, with the numbers that a legend needs."""
+"""Colours of bodies and contacts, with the numbers for a legend."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nonsmooth.model.materials import PairTable
 from nonsmooth.model.shape_table import ShapeTable
 
 FIXED_COLOUR = (176, 180, 186)
-"""Bodies that cannot move."""
+"""Colour of fixed bodies."""
 
 _PALETTE = (
     (76, 120, 168), (245, 133, 24), (84, 162, 75), (228, 87, 86), (114, 183, 178), (238, 202, 59),
@@ -26,34 +26,34 @@ _PALETTE = (
 )  # fmt: skip
 
 _SHARE = 98.0
-"""Percentile of the numbers that a scale reaches to: a few large ones would make all others look alike."""
+"""Percentile at the upper end of a scale, so that a few large numbers do not dominate it."""
 
 
 class ColourBy(StrEnum):
-    """What the colour of a body says."""
+    """Quantity shown by the colour of a body."""
 
     SPEED = "speed"
     """Speed of its centre of mass in m/s."""
     FORCE = "force"
     """Sum of the magnitudes of the contact forces on it, in N."""
     BODY = "body"
-    """Which body it is."""
+    """Index of the body."""
 
 
 class ContactState(IntEnum):
-    """What a contact does; see `contact_states`."""
+    """State of a contact; see `contact_states`."""
 
     STICK = 0
     """The force is inside the friction cone."""
     SLIDE = 1
-    """The force is on the edge of the friction cone: friction is used to the full."""
+    """The force is on the edge of the friction cone: friction is at its limit."""
     SEPARATE = 2
-    """There is no force."""
+    """The force is zero."""
 
 
 JOINT_COLOUR = (52, 58, 66)
 AT_REST = 1e-3
-"""A body that goes a smaller share of the scene in a second is at rest."""
+"""Fraction of the scene per second below which a body is at rest."""
 CONTACT_COLOURS: dict[ContactState, tuple[int, int, int]] = {
     ContactState.STICK: (31, 120, 60),
     ContactState.SLIDE: (214, 39, 40),
@@ -63,18 +63,18 @@ CONTACT_COLOURS: dict[ContactState, tuple[int, int, int]] = {
 
 @dataclass(frozen=True, eq=False)
 class Colours:
-    """Colours of the n bodies, and the scale that they were taken from."""
+    """Colours of the n bodies, and their scale."""
 
     rgb: Pixels
     """(n, 3) red, green, blue."""
     low: float
-    """The number that has the first colour of the scale."""
+    """The number of the first colour of the scale."""
     high: float
-    """The number that has the last colour; larger ones have it too. NaN where there is no scale."""
+    """The number of the last colour, also used for larger ones. NaN without a scale."""
     unit: str
-    """m/s, N, or nothing where there is no scale."""
+    """m/s, N, or empty without a scale."""
     label: str
-    """What the numbers are; nothing where there is no scale."""
+    """Name of the numbers; empty without a scale."""
 
 
 def body_colours(
@@ -86,8 +86,8 @@ def body_colours(
 ) -> Colours:
     """Return the colours of the bodies in a frame; fixed bodies are grey.
 
-    `fixed` (n,) says which bodies cannot move. The scale goes from 0 to `high` (m/s or N), so that frames of
-    a film can share it; if left out, it is one that fits this frame. Forces need `contacts`, speeds need
+    `fixed` (n,) marks fixed bodies. The scale goes from 0 to `high` (m/s or N), so that frames of a film can
+    share it; the default fits this frame. Forces need `contacts`, speeds need
     the frame's velocities: OptionError if they are missing.
     """
     still = np.asarray(fixed, dtype=bool)
@@ -121,9 +121,9 @@ def body_values(by: ColourBy, frame: RecordedFrame, contacts: ContactForces | No
 
 
 def scale_top(values: ArrayLike, least: float = 0.0) -> float:
-    """Return where a scale from 0 should end: above nearly all values, and not below `least`.
+    """Return the end of a scale from 0: above nearly all values, and not below `least`.
 
-    It is 1, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten; 1 where all values are 0.
+    It is 1, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten; 1 if all values are 0.
     """
     finite = np.asarray(values, dtype=np.float64)
     finite = finite[np.isfinite(finite)]
@@ -148,12 +148,12 @@ def scale_colours() -> Pixels:
 
 
 def legend_text(low: float, high: float, unit: str) -> tuple[str, str]:
-    """Return what stands at the lower and the upper end of a scale, such as ("0", "≥ 1.5 m/s")."""
+    """Return the labels of the lower and the upper end of a scale, such as ("0", "≥ 1.5 m/s")."""
     return number_text(low), f"≥ {number_text(high)} {unit}".rstrip()
 
 
 def number_text(value: float) -> str:
-    """Return a number with three digits for people: 0.05, 1500, 2·10⁻⁵."""
+    """Return a number as text with three digits: 0.05, 1500, 2·10⁻⁵."""
     if value == 0.0 or 1e-4 <= abs(value) < 1e6:
         return str(np.format_float_positional(value, precision=3, fractional=False, trim="-"))
     mantissa, exponent = f"{value:.2e}".split("e")
@@ -164,15 +164,15 @@ def number_text(value: float) -> str:
 # ---- contacts ---------------------------------------------------------------------------------------
 
 _EDGE = 0.99
-"""Share of the friction cone from which a contact counts as sliding."""
+"""Fraction of the friction limit above which a contact counts as sliding."""
 _NO_FORCE = 1e-6
-"""Share of the frame's largest normal force up to which a contact counts as separated."""
+"""Fraction of the frame's largest normal force below which a contact counts as separated."""
 
 
 def contact_states(contacts: ContactForces, friction: ArrayLike) -> NDArray[np.int32]:
     """Return the `ContactState` (c,) of every contact, from its force and its friction coefficient (c,).
 
-    A contact slides if its tangential force is at least 99 % of what friction allows, and is separated if
+    A contact slides if its tangential force is at least 99 % of the friction limit, and is separated if
     its normal force is at most a millionth of the frame's largest.
     """
     force = contacts.force
@@ -188,7 +188,7 @@ def contact_states(contacts: ContactForces, friction: ArrayLike) -> NDArray[np.i
 def contact_friction(contacts: ContactForces, shapes: ShapeTable, pairs: PairTable) -> Floats:
     """Return the friction coefficient (c,) of every contact, that of the materials of its two bodies.
 
-    All shapes of a body have the material of the body: which of them touch does not matter.
+    All shapes of a body have the material of the body.
     """
     material = np.zeros(int(contacts.bodies.max(initial=-1)) + 1, dtype=np.int64)
     bodies, first = np.unique(shapes.body, return_index=True)

@@ -1,4 +1,4 @@
-"""How forces of contacts are shown, in pictures and in the browser alike."""
+"""Display of contact forces, shared by pictures and the browser."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from nonsmooth.collision.contact_forces import ContactForces
 
 FORCE_COLOUR = (196, 49, 38)
 LEAST_ARROW = 0.01
-"""Share of the force scale below which there is no arrow."""
+"""Fraction of the force scale below which no arrow is drawn."""
 LEAST_CHAIN = 0.02
-"""Share of the force scale below which a contact is no part of a chain."""
+"""Fraction of the force scale below which a contact is not part of a chain."""
 
 
 def force_on_movable(contacts: ContactForces, fixed: NDArray[np.bool_]) -> Floats:
-    """Return the contact forces (c, 3) in N on body B, or on body A where B is fixed and A is not."""
+    """Return the contact forces (c, 3) in N on body B, or on body A if B is fixed and A is not."""
     still = fixed[contacts.bodies]
     return np.asarray(np.where((still[:, 1] & ~still[:, 0])[:, None], -contacts.force, contacts.force))
 
@@ -24,15 +24,15 @@ def force_on_movable(contacts: ContactForces, fixed: NDArray[np.bool_]) -> Float
 def chain_ends(contacts: ContactForces, fixed: NDArray[np.bool_], position: Floats) -> Floats:
     """Return the line (c, 2, 3) in m of every contact between the centres of its bodies.
 
-    A fixed body has no centre that means anything: there the line ends at the contact point.
+    At a fixed body, whose centre has no meaning, the line ends at the contact point.
     """
     still = fixed[contacts.bodies][..., None]
     return np.where(still, contacts.point[:, None], position[contacts.bodies])
 
 
 def arrow_length(body_size: float, diagonal: float) -> float:
-    """Return how long in m the arrow of the force at the top of the scale is.
+    """Return the length in m of the arrow of the force at the top of the scale.
 
-    `body_size` is the radius of a body of middle size, `diagonal` that of the scene, both in m.
+    `body_size` is the radius of a body of medium size, `diagonal` that of the scene, both in m.
     """
     return min(2.5 * body_size, 0.2 * diagonal)

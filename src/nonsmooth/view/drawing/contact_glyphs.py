@@ -1,6 +1,6 @@
-"""What a picture shows of contacts, over the bodies: arrows of forces, chains of forces, and dots.
+"""Contacts in a picture, drawn over the bodies: force arrows, force chains, and dots.
 
-Sizes are in m: `Marks` chooses them once, so that they are the same in all pictures of a film.
+Sizes are in m; `Marks` chooses them once, so that they are the same in all pictures of a film.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from nonsmooth.view.drawing.raster import Solids, arrows, rods
 
 _CHAIN_COLOUR = (150, 24, 58)
 MARK_COLOURS = (FORCE_COLOUR, _CHAIN_COLOUR, *CONTACT_COLOURS.values())
-"""Of arrows, of chains, and of contacts in each state."""
+"""Colours of arrows, of chains, and of contacts in each state."""
 _LONGEST = 1.6
 """Arrows and lines grow with the force up to this many times the force in the legend."""
 _SLENDER = 0.035
-"""Thickness of an arrow by its length; shorter ones are not thicker."""
+"""Largest thickness of an arrow relative to its length."""
 
 
 class Marks:
-    """Draws what contacts do.
+    """Draws contacts and their forces.
 
     Args:
-        trajectory: whose contacts they are.
+        trajectory: the run of the contacts.
         samples: contacts of some of the pictures, from which the scale of forces is chosen.
-        reach: (n,) how far each body reaches from its centre, in m.
+        reach: (n,) extent of each body from its centre, in m.
         diagonal: of the scene, in m.
         shown: which of "forces", "chains" and "contacts".
         first_owner: row of the palette of the first of `MARK_COLOURS`.
@@ -71,7 +71,7 @@ class Marks:
         self._thickness = min(0.012 * diagonal, 0.3 * body_size)
 
     def solids(self, contacts: ContactForces, position: Floats) -> Solids:
-        """Return what is drawn; `position` (n, 3) in m is where the bodies' centres are."""
+        """Return the marks; `position` (n, 3) in m are the bodies' centres."""
         solids = []
         if "chains" in self._shown:
             solids.append(self._chains(contacts, position))
@@ -85,7 +85,7 @@ class Marks:
         return Solids.joined(solids)
 
     def keys(self, pixels: float, contacts: ContactForces | None = None) -> list[Key]:
-        """Return the legend, where a m is so many `pixels`; contacts are counted if they are given."""
+        """Return the legend for `pixels` per metre; contacts are counted if they are given."""
         keys = []
         force = f"{number_text(self._unit)} N"
         if "chains" in self._shown:
@@ -107,7 +107,7 @@ class Marks:
         return contact_states(contacts, friction)
 
     def _chains(self, contacts: ContactForces, position: Floats) -> Solids:
-        """Lines between the centres of bodies; they end at the contact where a body is fixed."""
+        """Lines between the centres of bodies; they end at the contact if a body is fixed."""
         normal = np.abs(np.einsum("ij,ij->i", contacts.force, contacts.normal))
         share = np.minimum(normal / self._unit, _LONGEST)
         seen = share >= LEAST_CHAIN

@@ -1,6 +1,6 @@
-"""Films of a recorded run: MP4 through imageio and ffmpeg, GIF with the help of Pillow.
+"""Films of a recorded run: MP4 through imageio and ffmpeg, GIF through Pillow.
 
-Pictures are painted and written one after the other. Ctrl-C ends a film early, and it can be played.
+Pictures are drawn and written one by one. After Ctrl-C the film is shorter but complete.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from nonsmooth.view.drawing.gif import GifFile
 from nonsmooth.view.drawing.picture import Painter
 
 FORMATS = (".mp4", ".gif")
-"""Endings of the files that a film can be written to."""
+"""File name endings of films."""
 
 _FASTEST_GIF = 50.0
-"""Pictures per second: most programs show a GIF with shorter delays slowly."""
+"""Largest number of pictures per second: most programs slow down a GIF with shorter delays."""
 _NO_IMAGEIO = 'films in MP4 need imageio with ffmpeg: pip install "nonsmooth[view]", or write a .gif'
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast a film is.
+    """Frame rate and speed of a film.
 
     Args:
         fps: pictures per second of the film.
-        speed: simulated seconds per second of the film; 0.1 is ten times slow motion.
+        speed: simulated seconds per second of the film; 0.1 is slow motion by a factor of ten.
     """
 
     fps: float = 25.0
@@ -51,23 +51,23 @@ class Pace:
     def times(self, start: float, end: float) -> NDArray[np.float64]:
         """Return the simulated times in s of all pictures from `start` to `end`."""
         if not start <= end:
-            raise OptionError(f"the film starts at {start:g} s and ends at {end:g} s: end it later")
+            raise OptionError(f"the film starts at {start:g} s and ends at {end:g} s: give a later end")
         count = math.floor((end - start) * self.fps / self.speed + 1e-9) + 1
         return np.asarray(np.minimum(start + np.arange(count) * (self.speed / self.fps), end))
 
 
 @dataclass(frozen=True)
 class Film:
-    """What was written."""
+    """Result of writing a film."""
 
     frames: int
     """Pictures in the film."""
     wanted: int
-    """Pictures that it should have; more than `frames` after Ctrl-C."""
+    """Pictures requested; more than `frames` after Ctrl-C."""
 
 
 def check_film(path: Path, width: int, height: int, pace: Pace) -> None:
-    """Raise if a film cannot be written so, before anything is painted."""
+    """Raise if a film cannot be written with these settings, before any picture is drawn."""
     ending = path.suffix.lower()
     if ending not in FORMATS:
         raise OptionError(f"{path}: the name of a film must end in one of {', '.join(FORMATS)}")
@@ -82,23 +82,23 @@ def check_film(path: Path, width: int, height: int, pace: Pace) -> None:
 def write_film(
     painter: Painter, times: NDArray[np.float64], path: Path, pace: Pace, progress: Progress | None = None
 ) -> Film:
-    """Paint the run at all `times` (s) and write the film; see `Pace.times`."""
+    """Draw the run at all `times` (s) and write the film; see `Pace.times`."""
     check_film(path, painter.look.width, painter.look.height, pace)
     pictures = _Pictures(painter, times, progress)
     writer = _write_gif if path.suffix.lower() == ".gif" else _write_mp4
     writer(path, pictures, pace)
     if not pictures.done:
-        raise KeyboardInterrupt  # before the first picture: there is no film to keep
+        raise KeyboardInterrupt  # before the first picture there is no film to keep
     return Film(pictures.done, len(pictures))
 
 
 class _Pictures:
-    """The pictures of a film, painted when they are asked for; Ctrl-C ends them."""
+    """The pictures of a film, drawn on demand; Ctrl-C ends them."""
 
     def __init__(self, painter: Painter, times: NDArray[np.float64], progress: Progress | None) -> None:
         self._painter, self._times, self._progress = painter, times, progress
         self.done = 0
-        """How many are in the film."""
+        """Number of pictures in the film."""
 
     def __len__(self) -> int:
         return len(self._times)
@@ -114,7 +114,7 @@ class _Pictures:
             yield picture
 
     def take(self, add: Callable[..., object], *what: object) -> bool:
-        """Add a picture to the film, whole; return False if Ctrl-C was pressed meanwhile."""
+        """Add a complete picture to the film; return False if Ctrl-C was pressed meanwhile."""
         try:
             with uninterrupted():
                 add(*what)
@@ -140,7 +140,7 @@ def _write_gif(path: Path, pictures: _Pictures, pace: Pace) -> None:
     first = next(shown, None)
     if first is None:
         return
-    # A GIF counts hundredths of a second: delays differ by one, so that the film keeps its pace.
+    # A GIF counts hundredths of a second: delays vary by one to keep the mean frame rate.
     ends = np.round(np.arange(len(pictures) + 1) * (100.0 / pace.fps)).astype(int)
     height, width = first.shape[:2]
     with GifFile(path, width, height) as film:
@@ -150,7 +150,7 @@ def _write_gif(path: Path, pictures: _Pictures, pace: Pace) -> None:
 
 
 def _imageio() -> Any:
-    """The module imageio.v2 with its ffmpeg, or an error that says how to get it."""
+    """The module imageio.v2 with its ffmpeg, or an error with the install command."""
     try:
         importlib.import_module("imageio_ffmpeg")
         return importlib.import_module("imageio.v2")

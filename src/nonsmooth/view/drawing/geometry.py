@@ -1,4 +1,4 @@
-"""What bodies look like: spheres stay spheres, every other shape becomes triangles in its body's frame.
+"""Geometry of bodies for drawing: spheres, and triangles in the body's frame for all other shapes.
 
 Triangles are counterclockwise when seen from outside. Lengths are in m.
 """
@@ -21,28 +21,28 @@ FLOOR_SIDE = 6.0
 """Side of the square that shows a half-space, in diagonals of the scene."""
 
 _WALL_RIM = 0.05
-"""How far walls stand above the scene, as a part of its height."""
+"""Height of walls above the scene, relative to its height."""
 _STEEP = 0.7
-"""A half-space whose normal has a smaller upward part than this is a wall."""
+"""Upward component of the normal below which a half-space is a wall."""
 _BAR_RADIUS, _PIN_RADIUS = 0.009, 0.013
 """Thickness of the bars and joints of a mechanism, in diagonals of the scene."""
 _LINKS = 18.0
-"""A scene whose diagonal is more than so many half links has the thickness of one with so many."""
+"""Largest diagonal of a scene, in half links, for the choice of thickness."""
 _RAIL = (0.004, 0.35)
 _AXIAL = {"Revolute": (_PIN_RADIUS, 0.022), "Prismatic": _RAIL, "Cylindrical": _RAIL, "Screw": _RAIL}
 """Radii and half lengths of the cylinders that show joints with an axis, in diagonals of the scene."""
 _STRETCHED = ("Distance", "Strut")
-"""Joints that are between two points, not at one."""
+"""Joints between two points."""
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One shape of a body as it is drawn: a sphere if `radius` is positive, else a triangle mesh."""
+    """One drawn shape of a body: a sphere if `radius` is positive, else a triangle mesh."""
 
     body: int
     """Index of the body that carries it; −1 for the ground, whose frame is the world."""
     radius: float
-    """Of a sphere in m; 0 for meshes."""
+    """Radius of a sphere in m; 0 for meshes."""
     vertices: Floats
     """(v, 3) in m, in the body frame; none for spheres."""
     faces: Indices
@@ -50,13 +50,13 @@ class Part:
     offset: Floats
     """(3,) of a sphere's centre in the body frame, in m; of a mesh the origin of the shape."""
     half_space: bool = False
-    """Whether the mesh is a piece of an infinite plane; its outward normal is that of its faces."""
+    """Whether the mesh is a piece of an infinite plane; the normals of its faces point outwards."""
     smooth: bool = False
-    """Whether normals are to be averaged at vertices that faces share; False for flat faces."""
+    """Whether normals are averaged at shared vertices; False for flat faces."""
     joint: bool = False
-    """Whether it shows a joint and is no shape of the body."""
+    """Whether it shows a joint and is not a shape of the body."""
     guide: bool = False
-    """Whether it shows the way of a joint, of which only the middle has to be seen."""
+    """Whether it shows the guide of a joint, of which only the middle must be visible."""
 
 
 def parts_of(shapes: ShapeTable, extent: float) -> list[Part]:
@@ -80,7 +80,7 @@ def parts_of(shapes: ShapeTable, extent: float) -> list[Part]:
 def half_space_parts(
     shapes: ShapeTable, position: ArrayLike, quaternion: ArrayLike, lowest: Floats, highest: Floats
 ) -> list[Part]:
-    """Return the half-spaces as what can be seen of them around the scene from `lowest` to `highest` (3,).
+    """Return the visible parts of half-spaces around the scene from `lowest` to `highest` (3,).
 
     `position` (n, 3) in m and `quaternion` (n, 4) are those of the bodies. Each is a square about the scene,
     cut off where it is inside another half-space, and, if it is steep, above the scene: four walls and
@@ -113,13 +113,13 @@ def half_space_parts(
 
 
 def skeleton_parts(joints: RecordedJoints, shapes: ShapeTable, count: int, size: float) -> list[Part]:
-    """Return what shows a mechanism: its joints, and its bodies that have no shape.
+    """Return the parts that show a mechanism: its joints, and its bodies without shapes.
 
     Such bodies are bars from their centre of mass to their joints, or a small ball. Hinges are short
     cylinders along their axes, guides are long thin ones, and other joints small balls; they belong to
-    their body A, and to body −1 where that is the ground, whose frame is the world. A joint away from the
-    shapes of its body hangs on a thin rod. `count` is the number of bodies, `size` (m) the diagonal of the
-    scene, which thickness is taken from.
+    their body A, and to body −1 if that is the ground, whose frame is the world. A joint away from the shapes
+    of its body is connected by a thin rod. `count` is the number of bodies, `size` (m) the diagonal of the
+    scene, which determines thickness.
     """
     size = _mechanism_size(joints, size)
     bar, pin = _BAR_RADIUS * size, _PIN_RADIUS * size
@@ -148,14 +148,14 @@ def skeleton_parts(joints: RecordedJoints, shapes: ShapeTable, count: int, size:
 
 
 def stretched(joints: RecordedJoints) -> NDArray[np.bool_]:
-    """Return which joints (j,) are between two points: distances and struts."""
+    """Return a mask of the joints (j,) between two points: distances and struts."""
     return np.array([kind in _STRETCHED for kind in joints.types], dtype=bool)
 
 
 def struts(
     joints: RecordedJoints, position: Floats, quaternion: Floats, size: float
 ) -> tuple[Floats, Floats, float]:
-    """Return the ends (k, 3) and (k, 3) in m of joints that are between two points, and their thickness.
+    """Return the ends (k, 3) and (k, 3) in m of joints between two points, and their thickness.
 
     `position` (n, 3) in m and `quaternion` (n, 4) are those of the bodies, `size` (m) is the diagonal of the
     scene; the radius is in m.
@@ -169,7 +169,7 @@ def struts(
 
 
 def reach_of(bounding_radius: ArrayLike, joints: RecordedJoints) -> Floats:
-    """Return how far (n,) in m what is drawn of each body may reach from its centre: shapes and joints."""
+    """Return the largest distance (n,) in m of each body's shapes and joints from its centre."""
     reach = np.array(bounding_radius, dtype=np.float64)
     for side in range(2):
         carried = joints.bodies[:, side] >= 0
@@ -190,7 +190,7 @@ def vertex_normals(part: Part) -> Floats:
 
 
 def clip_polygon(polygon: Floats, point: Floats, normal: Floats) -> Floats:
-    """Return the part of a convex polygon (k, 3) on that side of a plane to which its normal points."""
+    """Return the part of a convex polygon (k, 3) on the side of a plane to which the normal points."""
     kept: list[Floats] = []
     height = (polygon - point) @ normal
     for at in range(len(polygon)):
@@ -209,7 +209,7 @@ def fan(corners: int) -> Indices:
 
 
 def _mechanism_size(joints: RecordedJoints, size: float) -> float:
-    """What thickness is taken from: the scene's diagonal, but many short links are no heap of pins."""
+    """Length that determines thickness: the scene's diagonal, limited for many short links."""
     lengths = np.linalg.norm(joints.anchor, axis=2)[joints.bodies >= 0]
     longer = lengths[lengths > 1e-6 * size]
     return min(size, _LINKS * float(np.median(longer))) if longer.size else size

@@ -1,7 +1,7 @@
-"""Films as GIF files, written picture by picture: no more than two of them are in memory.
+"""Films as GIF files, written picture by picture, with at most two pictures in memory.
 
-A picture has 255 colours at most, chosen for what differs from the picture that is shown already; the rest is
-transparent, so that what stands still does not flicker, and gets better from picture to picture.
+A picture has at most 255 colours, chosen for the pixels that differ from the previous picture; the rest is
+transparent, so that still parts do not flicker and improve from picture to picture.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 from nonsmooth._support.arrays import Pixels
 
 _COLOURS = 255
-"""Of a picture; one more is for what did not change."""
+"""Colours of a picture; one more is for unchanged pixels."""
 _TOLERANCE = 8
-"""Differences of red, green or blue, of 255, up to which a pixel is left as it is."""
+"""Largest difference of red, green or blue, of 255, for which a pixel is not changed."""
 _CELLS = 64
-"""Shades of red, green and blue that are told apart where colours are chosen."""
+"""Number of shades of red, green and blue distinguished in the choice of colours."""
 _FOREVER = b"!\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00"
-"""Play again and again."""
+"""Repeat for ever."""
 _END = b";"
 
 
 class GifFile:
-    """A film in the making; after `close` it can be played, however many pictures were added.
+    """A film under construction; after `close` it can be played with any number of pictures.
 
     Args:
         path: of the file; an older one is replaced.
@@ -38,7 +38,7 @@ class GifFile:
         size = width.to_bytes(2, "little") + height.to_bytes(2, "little")
         self._shown: NDArray[np.int16] | None = None
         self._file = path.open("wb")
-        # No colours that all pictures share, no background, square pixels.
+        # no global colours, no background, square pixels
         self._file.write(b"GIF89a" + size + b"\x70\x00\x00" + _FOREVER)
 
     def add(self, picture: Pixels, delay: int) -> None:
@@ -54,13 +54,13 @@ class GifFile:
         codes[wrong], table = _few_colours(picture[upper:lower, left:right][wrong])
         frame = Image.fromarray(codes)
         frame.putpalette(table.tobytes())
-        # The first picture is whole: readers that look at it alone take the film for one with transparency.
+        # The first picture is complete: some readers infer transparency of the film from it.
         kept = {} if self._shown is None else {"transparency": _COLOURS}
         data = GifImagePlugin.getdata(
             frame, (left, upper), duration=10 * delay, disposal=1, include_color_table=True, **kept
         )
         self._file.writelines(data)
-        data.clear()  # Pillow's own reference to it lives until Python looks for cycles
+        data.clear()  # Pillow's reference to it lives until the next garbage collection
         if self._shown is None:
             self._shown = picture.astype(np.int16)
         self._shown[upper:lower, left:right][wrong] = table[codes[wrong]]
@@ -80,10 +80,10 @@ class GifFile:
 
 
 def _few_colours(pixels: Pixels) -> tuple[Pixels, Pixels]:
-    """Return codes (k,) for pixels (k, 3), and the colours (256, 3) that the codes stand for.
+    """Return codes (k,) for pixels (k, 3), and the colours (256, 3) of the codes.
 
-    Median cut of all shades that there are; those of many pixels count for more, but not in proportion, so
-    that small things keep their colours beside a large background.
+    Median cut of all shades; those of many pixels have more weight, but less than in proportion, so that
+    small objects keep their colours beside a large background.
     """
     from PIL import Image
 
@@ -109,7 +109,7 @@ def _few_colours(pixels: Pixels) -> tuple[Pixels, Pixels]:
 
 
 def _box(wrong: NDArray[np.bool_]) -> tuple[int, int, int, int]:
-    """Left, upper, right and lower edge of what is wrong; one pixel where nothing is."""
+    """Left, upper, right and lower edge of the changed pixels; one pixel if none changed."""
     rows, columns = np.flatnonzero(wrong.any(axis=1)), np.flatnonzero(wrong.any(axis=0))
     if not len(rows):
         return 0, 0, 1, 1

@@ -9,14 +9,14 @@ from nonsmooth.io import RecordedFrame
 
 
 def between(first: RecordedFrame, second: RecordedFrame, share: float) -> RecordedFrame:
-    """Return the frame at a share (0 to 1) of the way: bodies go straight and turn the shorter way."""
+    """Return the frame at a fraction (0 to 1) between two: straight lines and shortest rotations."""
 
     def mixed(a: Floats | None, b: Floats | None) -> Floats | None:
         return None if a is None or b is None else (1.0 - share) * a + share * b
 
     start, end = first.quaternion, second.quaternion
     if start is not None and end is not None:
-        # q and −q are the same rotation: take the nearer one.
+        # q and −q are the same rotation: use the nearer one.
         end = np.where(np.sum(start * end, axis=1, keepdims=True) < 0.0, -end, end)
     turned = mixed(start, end)
     if turned is not None:

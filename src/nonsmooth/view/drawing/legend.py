@@ -1,4 +1,4 @@
-"""What is written on a picture: the time, the scale of colours, and what lines and arrows mean."""
+"""Legends of a picture: the time, the scale of colours, and the keys of lines and arrows."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ Colour = tuple[int, int, int]
 
 _INK = (45, 50, 58)
 AIR = Edges(0.86, 0.86, 0.82, 0.82)
-"""What bodies may fill of a picture where there is no legend."""
+"""Part of a picture that bodies may fill without a legend."""
 _LEAST = 0.2
-"""Where legends are large for a picture, bodies may fill this much of it all the same."""
+"""Smallest part of a picture that bodies may fill, even with large legends."""
 _KEYS_ABOVE, _KEY_LINE = 3.2, 1.6
 """Height of the last key above the lower edge, and of a line of keys, in em."""
 _BAR_TOP, _BAR_TALL = 2.9, 0.32
-"""Where the scale of colours begins, in em, and its height as a part of the picture's."""
+"""Top of the scale of colours, in em, and its height relative to the picture."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """A line of the legend: a sign and what it means."""
+    """A line of the legend: a sign and its meaning."""
 
     text: str
     colour: Colour
     sign: str = "dot"
     """dot, line or arrow."""
     length: float = 0.0
-    """Of an arrow, in pixels."""
+    """Length of an arrow, in pixels."""
     thickness: float = 0.0
-    """Of a line, in pixels."""
+    """Thickness of a line, in pixels."""
 
 
 def annotate(pixels: Pixels, time: float, colours: Colours, keys: Sequence[Key], ramp: Pixels) -> Pixels:
     """Return a picture (h, w, 3) with the time (s) and legends on it.
 
-    `ramp` (k, 3) are the colours of the scale as bodies have them, from its lower end to its upper one.
+    `ramp` (k, 3) are the colours of the scale as on bodies, from the lower to the upper end.
     """
     from PIL import Image, ImageDraw
 
@@ -67,10 +67,10 @@ def annotate(pixels: Pixels, time: float, colours: Colours, keys: Sequence[Key],
 
 
 def free_edges(width: int, height: int, colours: Colours, keys: Sequence[Key]) -> list[Edges]:
-    """Return which parts of a picture of so many pixels the legends leave free, one of which bodies may fill.
+    """Return the parts of a picture that the legends leave free; bodies may fill one of them.
 
     The legend of lines and dots is in the lower left corner, the scale of colours in the upper right one:
-    beside or above the one, and beside or below the other.
+    the free parts are beside or above the one, and beside or below the other.
     """
     em = _em(width, height)
     lower_left: list[dict[str, float]] = [{}]
@@ -123,17 +123,17 @@ def _key_sign(key: Key, em: int) -> float:
 
 
 class _BarColumns(NamedTuple):
-    """Texts at the scale of colours, and widths in pixels."""
+    """Texts of the scale of colours, and widths in pixels."""
 
     texts: tuple[str, str, str]
-    """At its upper end, in its middle and at its lower end."""
+    """Numbers at the upper end, in the middle and at the lower end."""
     heading: str
     thick: int
-    """Of the bar."""
+    """Width of the bar."""
     numbers: float
-    """Of the numbers, and the room between them and the bar."""
+    """Width of the numbers and their distance from the bar."""
     title: float
-    """Of the heading."""
+    """Width of the heading."""
 
 
 def _bar_columns(colours: Colours, em: int) -> _BarColumns:
@@ -169,7 +169,7 @@ def _colour_bar(
 
 
 def _text(draw: ImageDraw, place: tuple[float, float], text: str, font: FreeTypeFont, anchor: str) -> None:
-    """Dark letters with a light rim, to be read on any colour."""
+    """Dark letters with a light outline, readable on any colour."""
     draw.text(place, text, fill=_INK, font=font, anchor=anchor, stroke_width=2, stroke_fill=(255, 255, 255))
 
 
@@ -180,7 +180,7 @@ def _em(width: int, height: int) -> int:
 
 @cache
 def _font(size: int) -> FreeTypeFont:
-    """The letters that come with matplotlib, the same on every computer."""
+    """The font of matplotlib, the same on every computer."""
     import matplotlib
     from PIL import ImageFont
 

@@ -1,4 +1,4 @@
-"""What a picture or the browser page shows of a run."""
+"""Display options of a picture or the browser page."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from nonsmooth.view.drawing.colours import ColourBy
 
 @dataclass(frozen=True)
 class Look:
-    """What is shown.
+    """Display options.
 
     Args:
-        colour: what colours of bodies say.
+        colour: quantity shown by the colours of bodies.
         forces: arrows of the contact forces.
-        chains: lines between bodies that touch, thick where the normal force is large.
-        contacts: a dot at every contact, coloured by what it does.
+        chains: lines between bodies that touch, as thick as the normal force is large.
+        contacts: a dot at every contact, coloured by its state.
         width: of a picture, in pixels.
         height: of a picture, in pixels.
     """
@@ -35,5 +35,5 @@ class Look:
 
     @property
     def overlay(self) -> bool:
-        """Whether forces or contacts are shown, over bodies that are drawn faintly."""
+        """Whether forces or contacts are shown, over faintly drawn bodies."""
         return self.forces or self.chains or self.contacts

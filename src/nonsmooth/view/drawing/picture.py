@@ -4,8 +4,8 @@
         painter = Painter(trajectory, [2.0], Look(colour=ColourBy.FORCE))
         pixels = painter.paint(2.0)  # (height, width, 3)
 
-Between two frames positions and velocities are interpolated linearly and orientations on the shortest way
-(normalised linear interpolation); contacts are those of the nearest frame. Frames are read one by one.
+Between two frames positions and velocities are interpolated linearly, and orientations by normalised linear
+interpolation along the shorter rotation; contacts are those of the nearest frame. Frames are read one by one.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ from nonsmooth.view.drawing.visible_bounds import bounds_of, outline
 
 _GLASS_OPACITY = 0.22
 _HIDING = 0.03
-"""A fixed body is drawn as glass if it hides this part of the pixels of movable bodies."""
+"""Fraction of the pixels of movable bodies that a fixed body hides, above which it is drawn as glass."""
 _SAMPLES = 24
-"""Times of a film that camera and scales are chosen from."""
+"""Number of times of a film used to choose camera and scales."""
 
 
 class Painter:
     """Draws a recorded run; camera and scales are the same for all of its pictures.
 
     Args:
-        trajectory: the run; it stays open as long as pictures are painted.
+        trajectory: the run; it must stay open while pictures are drawn.
         times: of the pictures, in s; camera and scales are chosen for them.
-        look: what is shown.
-        view: from which side; the camera is placed so that the movable bodies fill the picture.
-        camera: in place of `view`, a camera of your own.
+        look: display options.
+        view: direction of the view; the camera is placed so that the movable bodies fill the picture.
+        camera: an explicit camera in place of `view`.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Painter:
     # ---- once, for all pictures ---------------------------------------------------------------------
 
     def _check_recorded(self) -> None:
-        """Refuse a file that lacks what is to be drawn."""
+        """Raise if the file lacks data to be drawn."""
         path, fields = self._trajectory.path, self._trajectory.fields
         needed = {"position": "positions are missing", "quaternion": "orientations are missing"}
         if self.look.colour is ColourBy.SPEED:
@@ -145,7 +145,7 @@ class Painter:
                 raise OptionError(f"{name!r} was not recorded in {path}: {why}")
 
     def _check_time(self, time: float) -> None:
-        """Raise for a time before the first or after the last frame, but for rounding."""
+        """Raise for a time before the first or after the last frame, beyond rounding."""
         first, last = float(self._times[0]), float(self._times[-1])
         slack = 1e-9 * max(abs(first), abs(last), 1.0)
         if not first - slack <= time <= last + slack:
@@ -155,7 +155,7 @@ class Painter:
             )
 
     def _choose_samples(self, times: ArrayLike) -> list[Snapshot]:
-        """Snapshots that camera and scales are chosen from."""
+        """Snapshots used to choose camera and scales."""
         wanted = np.asarray(times, dtype=np.float64).reshape(-1)
         if not wanted.size:
             raise OptionError("a picture needs a time: give at least one")
@@ -165,7 +165,7 @@ class Painter:
         return [self.snapshot(float(wanted[at])) for at in chosen]
 
     def _parts(self, samples: list[Snapshot]) -> list[Part]:
-        """All that is drawn of bodies but half-spaces."""
+        """All drawn parts of bodies except half-spaces."""
         trajectory = self._trajectory
         boxes = [bounds_of(snapshot.position, self._fixed, self._reach) for snapshot in samples]
         lowest, highest = (np.array(corner) for corner in zip(*boxes, strict=True))
@@ -191,16 +191,16 @@ class Painter:
         self._marks = Marks(self._trajectory, contacts, self._reach, self._diagonal, shown, owner)
 
     def _framing(self, centres: Floats, radii: Floats, view: View | None, first: Snapshot) -> Camera:
-        """A camera from which balls (k, 3) and (k,) in m fill what the legends leave of the picture."""
+        """A camera from which balls (k, 3) and (k,) in m fill the part of the picture without legends."""
         width, height = self.look.width, self.look.height
-        # How long the arrow in the legend is depends on the camera: from nearer than in the end it is longer.
+        # The length of the arrow in the legend depends on the camera, and is largest from near.
         near = Camera.framing(centres, radii, width / height, view, [AIR])
         keys = self._marks.keys(self._pixels(near), first.contacts) if self.look.overlay else []
         edges = free_edges(width, height, self._colours(first), keys)
         return Camera.framing(centres, radii, width / height, view, edges)
 
     def _pixels(self, camera: Camera) -> float:
-        """Pixels of a m in the middle of the scene."""
+        """Pixels per metre in the middle of the scene."""
         return camera.focal_length(self.look.height) / float(camera.in_sight(self._centre)[2])
 
     def _colours(self, snapshot: Snapshot) -> Colours:
@@ -209,10 +209,10 @@ class Painter:
         )
 
     def _assemble(self, parts: list[Part], first: Snapshot) -> None:
-        """Sort what is drawn: what can move, what is fixed, and half-spaces."""
+        """Sort the drawn parts: movable, fixed, and half-spaces."""
         count = len(self._fixed)
         position, quaternion = first.position, first.quaternion
-        # Fixed bodies cannot hide anything where nothing can move.
+        # Without movable bodies, fixed ones hide nothing.
         loose = ~self._fixed | bool(self._fixed.all())
 
         def moves(part: Part) -> bool:
@@ -228,14 +228,14 @@ class Painter:
         self._planes = Assembly(planes, [part.body for part in planes])
         self._plane_bodies = np.zeros(count, dtype=bool)
         self._plane_bodies[[part.body for part in planes]] = True
-        # After the bodies: joints, and what is drawn of contacts.
+        # After the bodies: joints, and marks of contacts.
         self._extra = np.array([JOINT_COLOUR, *MARK_COLOURS], dtype=np.uint8)
         self._owners = count + len(self._extra)
 
     # ---- for every picture --------------------------------------------------------------------------
 
     def _struts(self, position: Floats, quaternion: Floats) -> Solids:
-        """Joints that are rods between two points."""
+        """Joints drawn as rods between two points."""
         start, end, radius = struts(self._trajectory.joints, position, quaternion, self._diagonal)
         return rods(start, end, radius, len(self._fixed))
 
@@ -250,7 +250,7 @@ class Painter:
         return Palette(rgb, plane, pale)
 
     def _find_glass(self, canvas: Canvas, movable: Layer, fixed: Solids) -> None:
-        """Find fixed bodies that stand before movable ones; what once was glass stays so in a film."""
+        """Find fixed bodies in front of movable ones; once drawn as glass, a body stays so in a film."""
         if not (len(fixed.radii) or len(fixed.corners)):
             return
         front = canvas.layer()
@@ -269,7 +269,7 @@ def recorded_span(trajectory: Trajectory) -> tuple[float, float]:
 
 
 def _facing(solids: Solids, camera: Camera) -> Solids:
-    """Triangles that turn their face to the camera: a wall that the camera is behind is not drawn."""
+    """Triangles that face the camera: a wall seen from behind is not drawn."""
     sight = solids.corners[:, 0] - np.array(camera.eye)
     facing = np.einsum("ij,ij->i", sight, solids.normals[:, 0]) < 0.0
     return solids.where(np.ones(len(solids.radii), dtype=bool), facing)

@@ -1,7 +1,7 @@
 """A renderer without display or GPU: spheres and triangles in the world to pixels.
 
-Spheres are cut with the ray of every pixel, triangles are filled; light comes from one side with soft shadows
-and from everywhere, and every pixel is the mean of 2 by 2 samples.
+Spheres are intersected with the ray of every pixel, triangles are filled; light is directional with soft
+shadows, and ambient, and every pixel is the mean of 2 by 2 samples.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from nonsmooth.view.drawing.geometry import Part, clip_polygon, fan, vertex_norm
 from nonsmooth.view.drawing.kernels import raster as kernels
 
 BACKGROUND = (250, 251, 252)
-"""Red, green, blue of what is not covered."""
+"""Red, green, blue of the background."""
 PLANE_COLOUR = (234, 237, 241)
-"""Of half-spaces in full light."""
+"""Colour of half-spaces in full light."""
 
 _SAMPLES = 2
-"""Samples of a pixel along either edge."""
+"""Samples per pixel in each direction."""
 _SHADOW_SIZE = 1024
 _SHADOW_SOFTNESS = 2
-"""Of the edge of a shadow, in pixels of the map of light."""
+"""Width of the edge of a shadow, in pixels of the shadow map."""
 _LIGHT, _FLAT_LIGHT = (0.68, 0.45, 0.16), (0.95, 0.25, 0.0)
-"""Light from everywhere, from the lamp, and of highlights: in the scene, and for what is drawn over it."""
+"""Ambient light, directional light and highlights: in the scene, and for marks drawn over it."""
 _FLOOR_FADE = (1.1, 2.6)
-"""Distances from the scene's centre between which planes fade out, in its diagonals."""
+"""Distances from the scene's centre, in diagonals, between which planes fade out."""
 
 
 def paled(rgb: Pixels) -> Pixels:
-    """Return what colours (k, 3) look like on bodies that are drawn faintly."""
+    """Return the appearance of colours (k, 3) on faintly drawn bodies."""
     mixed = kernels.PALE_OPACITY * rgb + (1.0 - kernels.PALE_OPACITY) * np.array(BACKGROUND)
     return mixed.round().astype(np.uint8)
 
@@ -60,26 +60,26 @@ class Solids(NamedTuple):
 
     @classmethod
     def of_spheres(cls, centres: Floats, radii: Floats, owner: Indices) -> Solids:
-        """Return spheres alone."""
+        """Return only spheres."""
         return cls(centres, radii, owner, np.zeros((0, 3, 3)), np.zeros((0, 3, 3)), _no_owner())
 
     @classmethod
     def of_triangles(cls, corners: Floats, normals: Floats, owner: Indices) -> Solids:
-        """Return triangles alone."""
+        """Return only triangles."""
         return cls(np.zeros((0, 3)), np.zeros(0), _no_owner(), corners, normals, owner)
 
     @classmethod
     def joined(cls, several: Sequence[Solids]) -> Solids:
-        """Return all in one."""
+        """Return the union of several solids."""
         return cls(*(np.concatenate(columns) for columns in zip(cls.none(), *several, strict=True)))
 
     @classmethod
     def none(cls) -> Solids:
-        """Return nothing at all."""
+        """Return empty solids."""
         return cls.of_spheres(np.zeros((0, 3)), np.zeros(0), _no_owner())
 
     def owned_by(self, wanted: NDArray[np.bool_]) -> Solids:
-        """Return those whose owner is `wanted` (owners,)."""
+        """Return the solids whose owners are in the mask `wanted` (owners,)."""
         return self.where(wanted[self.sphere_owner], wanted[self.triangle_owner])
 
     def where(self, spheres: NDArray[np.bool_], triangles: NDArray[np.bool_]) -> Solids:
@@ -94,7 +94,7 @@ class Assembly:
     """Parts as arrays in the frames of their bodies, to be placed in every frame of a film."""
 
     def __init__(self, parts: Sequence[Part], owner: Sequence[int]) -> None:
-        """Take parts, each with the row of the palette that it belongs to."""
+        """Take parts with their rows of the palette."""
         balls = [(part, who) for part, who in zip(parts, owner, strict=True) if part.radius > 0.0]
         meshes = [(part, who) for part, who in zip(parts, owner, strict=True) if not part.radius > 0.0]
         self._ball_body = np.array([part.body for part, _ in balls], dtype=np.int64)
@@ -120,25 +120,25 @@ class Assembly:
         solids = Solids(
             centres, self._radius, self._ball_owner, corners, self._normals @ turned, self._mesh_owner
         )
-        # A run that failed may hold bodies that are nowhere.
+        # A failed run may hold positions that are not finite.
         return solids.where(np.isfinite(centres.sum(axis=1)), np.isfinite(corners.reshape(-1, 9).sum(axis=1)))
 
 
 @dataclass(frozen=True, eq=False)
 class Palette:
-    """Colours of owners, and how they are drawn."""
+    """Colours and styles of owners."""
 
     rgb: Pixels
     """(k, 3)"""
     plane: NDArray[np.bool_]
     """(k,) whether the owner is a half-space: without highlight, with grid lines, fading out."""
     pale: NDArray[np.bool_]
-    """(k,) whether the owner is drawn faintly, so that what is inside or behind stands out."""
+    """(k,) whether the owner is drawn faintly, so that objects inside or behind it are visible."""
 
 
 @dataclass
 class Layer:
-    """What is seen in every sample of a picture: nearness, normal and owner."""
+    """Visible surface in every sample of a picture: nearness, normal and owner."""
 
     height: int
     width: int
@@ -153,12 +153,12 @@ class Layer:
 
     @property
     def arrays(self) -> tuple[NDArray[np.float32], NDArray[np.float32], Indices]:
-        """As kernels take it."""
+        """Arguments for the kernels."""
         return self.nearness, self.normal, self.owner
 
 
 class Canvas:
-    """A picture of `width` by `height` pixels in the making, of a scene with a centre and a diagonal (m)."""
+    """A picture of `width` by `height` pixels under construction, of a scene with centre and diagonal (m)."""
 
     def __init__(self, camera: Camera, width: int, height: int, centre: Floats, diagonal: float) -> None:
         self.camera = camera
@@ -166,7 +166,7 @@ class Canvas:
         self._focal = camera.focal_length(self._shape[0])
         self._centre, self._diagonal = centre, diagonal
         right, down, ahead = camera.axes
-        # From above, from the left, and from behind the eye: what is seen is lit, and shadows fall aside.
+        # From above, from the left, and from behind the eye: visible surfaces are lit; shadows fall aside.
         light = np.array([0.0, 0.0, 1.0]) - 0.45 * right - 0.45 * ahead - 0.25 * down
         self._light = light / np.linalg.norm(light)
         self._shadows = np.zeros((_SHADOW_SIZE, _SHADOW_SIZE), dtype=np.float32)
@@ -177,7 +177,7 @@ class Canvas:
         return Layer(*self._shape)
 
     def draw(self, layer: Layer, solids: Solids) -> None:
-        """Draw solids into a layer; what is nearer hides what is farther."""
+        """Draw solids into a layer; nearer surfaces hide farther ones."""
         centres = self.camera.in_sight(solids.centres)
         kernels.draw_spheres(centres, solids.radii, solids.sphere_owner, self._focal, layer.arrays)
         corners, normals, owner = self._ahead(solids)
@@ -187,7 +187,7 @@ class Canvas:
         kernels.draw_triangles(np.stack([x, y, nearness], axis=-1), normals, owner, layer.arrays)
 
     def cast_shadows(self, solids: Solids) -> None:
-        """Let solids stand in the light."""
+        """Draw solids into the shadow map."""
         matrix, shift = self._to_map[:, :3], self._to_map[:, 3]
         scale = float(np.linalg.norm(matrix[0]))
         kernels.draw_sphere_shadows(solids.centres @ matrix.T + shift, scale * solids.radii, self._shadows)
@@ -198,14 +198,14 @@ class Canvas:
     def shaded(self, layer: Layer, palette: Palette, *, shadows: bool = True) -> NDArray[np.float32]:
         """Return the samples (h, w, 4) of a layer in the light: red, green, blue and opacity up to 1.
 
-        Without `shadows` all of it is lit, also what is inside bodies.
+        Without `shadows` all surfaces are lit, also inside bodies.
         """
         samples = np.empty((*self._shape, 4), dtype=np.float32)
         flags = kernels.PLANE * palette.plane + kernels.PALE * palette.pale
         look = (palette.rgb / 255.0, flags.astype(np.int64))
         axes = self.camera.axes
         light = (axes @ self._light, _LIGHT if shadows else _FLAT_LIGHT)
-        # The map of light as seen from the camera: p = eye + axesᵀ c.
+        # The shadow map in coordinates of the camera: p = eye + axesᵀ c.
         turned = self._to_map[:, :3] @ axes.T
         shift = self._to_map[:, :3] @ np.array(self.camera.eye) + self._to_map[:, 3]
         in_the_way = self._shadows if shadows else np.zeros((1, 1), dtype=np.float32)
@@ -231,7 +231,7 @@ class Canvas:
         return pixels
 
     def _map_of_light(self) -> Floats:
-        """(3, 4) from the world to pixels and nearness of the map of light, which has parallel rays."""
+        """(3, 4) from the world to pixels and nearness of the shadow map, which has parallel rays."""
         away = Camera(tuple(self._light), (0.0, 0.0, 0.0), _across(self._light)).axes
         scale = _SHADOW_SIZE / (1.15 * self._diagonal)
         rows = scale * np.stack([away[0], away[1], -away[2]])
@@ -293,7 +293,7 @@ def rods(start: Floats, end: Floats, radius: ArrayLike, owner: ArrayLike, taper:
 
 
 def arrows(start: Floats, end: Floats, radius: Floats, owner: ArrayLike) -> Solids:
-    """Return arrows between points (k, 3) in m with radii (k,); heads are not longer than half of them."""
+    """Return arrows between points (k, 3) in m with radii (k,); heads are at most half as long."""
     line = end - start
     length = np.linalg.norm(line, axis=1, keepdims=True)
     head = np.minimum(6.0 * radius[:, None], 0.5 * length)

@@ -1,4 +1,4 @@
-"""A run at one time, as pictures and the browser page show it: a frame, or what lies between two of them."""
+"""A run at one time, for pictures and the browser page: a frame, or an interpolation of two frames."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Snapshot:
-    """One frame of a run; contacts are read when they are asked for."""
+    """One frame of a run; contacts are read on demand."""
 
     def __init__(self, frame: RecordedFrame, read_contacts: Callable[[], ContactForces | None]) -> None:
         if frame.position is None:
@@ -32,18 +32,18 @@ class Snapshot:
         count = len(frame.position)
         turned = frame.quaternion
         self.quaternion: Floats = np.tile(quaternions.IDENTITY, (count, 1)) if turned is None else turned
-        """(n, 4), body to world; no rotation where none was recorded."""
+        """(n, 4), body to world; no rotation if none was recorded."""
         self._read_contacts = read_contacts
         self.recorded = self
-        """The snapshot that numbers are of: itself, or one of the two that it lies between."""
+        """The recorded snapshot for numbers: itself, or one of the two that it interpolates."""
 
     @classmethod
     def between(
         cls, before: Snapshot, after: Snapshot, share: float, recorded: Snapshot | None = None
     ) -> Snapshot:
-        """Return what lies at a share (0 to 1) of the way from one recorded frame to the next.
+        """Return the interpolation at a fraction (0 to 1) between two recorded frames.
 
-        Bodies move along straight lines and turn the shorter way. Contacts are those of `recorded`, one of
+        Bodies move along straight lines and rotate the shorter way. Contacts are those of `recorded`, one of
         the two frames; of the earlier one if it is not given.
         """
         one = recorded or before
@@ -59,7 +59,7 @@ class Snapshot:
 
     @classmethod
     def of_step(cls, frame: Frame) -> Snapshot:
-        """Copy what a time step has left, which changes with the next step."""
+        """Copy the result of a time step, which changes with the next step."""
         recorded = frame.contact_forces
         return cls(
             RecordedFrame(
@@ -71,7 +71,7 @@ class Snapshot:
 
     @classmethod
     def of_start(cls, system: System) -> Snapshot:
-        """Copy the state that a run begins with; there are no contacts yet."""
+        """Copy the initial state of a run, which has no contacts yet."""
         none = ContactForces(
             np.zeros((0, 2), dtype=np.int32), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0),
             np.zeros((0, 3)), 1.0, system,

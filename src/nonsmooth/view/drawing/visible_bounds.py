@@ -1,4 +1,4 @@
-"""Where the bodies of a run are: what a camera has to have in sight."""
+"""Bounds of the bodies of a run that a camera must show."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from nonsmooth.model.shapes.surfaces import box_mesh
 from nonsmooth.view.drawing.geometry import Part
 
 _MANY = 20
-"""From so many bodies on, a few may be out of sight."""
+"""Number of bodies above which a few may be out of sight."""
 
 
 def bounds_of(position: ArrayLike, fixed: ArrayLike, bounding_radius: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the lowest and the highest corner (3,) in m of the upright box that holds the movable bodies.
+    """Return the lowest and the highest corner (3,) in m of the upright box that contains the movable bodies.
 
     `position` (n, 3) in m, `fixed` (n,) and `bounding_radius` (n,) in m are those of the bodies. Bodies
-    without bounds, such as half-spaces, do not count; fixed ones count where nothing can move.
+    without bounds, such as half-spaces, do not count; fixed ones count if there are no movable bodies.
     """
     centres, reach = np.asarray(position, dtype=np.float64), np.asarray(bounding_radius, dtype=np.float64)
     chosen = in_sight(centres, fixed, reach)
@@ -34,10 +34,10 @@ def bounds_of(position: ArrayLike, fixed: ArrayLike, bounding_radius: ArrayLike)
 
 
 def in_sight(position: ArrayLike, fixed: ArrayLike, bounding_radius: ArrayLike) -> NDArray[np.bool_]:
-    """Return which bodies (n,) a picture is about; see `bounds_of`.
+    """Return the mask of bodies (n,) that a picture must show; see `bounds_of`.
 
-    Of many bodies those few that flew far away do not count: farther from the middle than eight times as
-    far as nine of ten bodies.
+    Of many bodies a few far away do not count: those farther from the middle than eight times the distance
+    that nine of ten bodies do not exceed.
     """
     centres, reach = np.asarray(position, dtype=np.float64), np.asarray(bounding_radius, dtype=np.float64)
     bounded = np.isfinite(reach) & np.all(np.isfinite(centres), axis=1)
@@ -52,10 +52,10 @@ def in_sight(position: ArrayLike, fixed: ArrayLike, bounding_radius: ArrayLike) 
 
 
 def outline_balls(parts: Sequence[Part]) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Return balls that hold the parts closely: body (k,), centre (k, 3) in its frame and radius (k,) in m.
+    """Return balls that enclose parts closely: body (k,), centre (k, 3) in its frame and radius (k,) in m.
 
     Spheres are balls themselves; a mesh is the eight corners of its box along the body's axes, of radius 0.
-    A guide is the point where it is; half-spaces are left out.
+    A guide is a point at its middle; half-spaces are omitted.
     """
     body, centre, radius = [], [], []
     for part in parts:
@@ -79,10 +79,10 @@ def outline_balls(parts: Sequence[Part]) -> tuple[NDArray[np.int64], Floats, Flo
 def outline(
     parts: Sequence[Part], poses: Iterable[tuple[Floats, Floats]], fixed: ArrayLike, reach: ArrayLike
 ) -> tuple[Floats, Floats]:
-    """Return balls (k, 3) and (k,) in m that hold, in the world, what is drawn at several moments.
+    """Return balls (k, 3) and (k,) in m that enclose, in the world, the drawn parts at several moments.
 
-    `poses` are positions (n, 3) and quaternions (n, 4) of the bodies at these moments; which bodies count
-    says `in_sight`. Joints with the ground, body −1, always do.
+    `poses` are positions (n, 3) and quaternions (n, 4) of the bodies at these moments; `in_sight`
+    marks the bodies that count. Joints with the ground, body −1, always count.
     """
     body, offset, radius = outline_balls(parts)
     centres, radii = [np.zeros((0, 3))], [np.zeros(0)]

@@ -1,1 +1,1 @@
-"""Runs for other programs: what of them is written into which file."""
+"""Exports of runs: the contents of their files."""

@@ -1,7 +1,7 @@
-"""What other programs get of a recorded run: named numbers of bodies, contacts and joints, with units.
+"""Exported quantities of a recorded run: named numbers of bodies, contacts and joints, with units.
 
-The same quantities go into files for ParaView and into tables. Vectors are in the world frame unless their
-name begins with `local_`.
+The same quantities are written to files for ParaView and to tables. Vectors are in the world frame unless
+their name begins with `local_`.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ class Quantity:
     unit: str
     meaning: str
     words: tuple[str, ...] = ()
-    """What the values 0, 1, … stand for, where they are codes; −1 stands for nothing."""
+    """Meanings of the values 0, 1, … if they are codes; −1 means none."""
 
 
 @dataclass(frozen=True, eq=False)
 class FrameQuantities:
-    """What changes with time, at one frame."""
+    """Time-dependent quantities at one frame."""
 
     number: int
-    """Of the frame in its file."""
+    """Number of the frame in its file."""
     frame: RecordedFrame
     bodies: list[Quantity]
     contacts: list[Quantity] | None
-    """None where contacts were not recorded."""
+    """None if contacts were not recorded."""
     joints: list[Quantity] | None
-    """None where there are no joints, or nothing of them was recorded in the frame."""
+    """None if there are no joints, or none of their data was recorded in the frame."""
     joint_rows: list[Quantity] | None
-    """None where reactions were not recorded."""
+    """None if reactions were not recorded."""
 
 
 class Quantities:
@@ -135,12 +135,12 @@ def _names(index: dict[str, int], count: int) -> list[str]:
 
 
 def _finite(values: Floats) -> Floats:
-    """Put NaN for infinity, which makes scales of colours useless."""
+    """Replace infinity, which spoils colour scales, by NaN."""
     return np.where(np.isfinite(values), values, np.nan)
 
 
 def _state(frame: RecordedFrame) -> list[Quantity]:
-    """What was recorded of the bodies' state."""
+    """Recorded states of the bodies."""
     found = []
     if frame.position is not None:
         found.append(Quantity("position", frame.position, "m", "of the centre of mass"))
@@ -157,7 +157,7 @@ def _state(frame: RecordedFrame) -> list[Quantity]:
 
 
 def _loads(frame: RecordedFrame, contacts: ContactForces | None, count: int) -> list[Quantity]:
-    """What contacts do to the bodies."""
+    """Contact forces on the bodies."""
     if contacts is None:
         return []
     total = np.zeros((count, 3))
@@ -173,7 +173,7 @@ def _loads(frame: RecordedFrame, contacts: ContactForces | None, count: int) -> 
 def _joints(
     joints: RecordedJoints, frame: RecordedFrame, reactions: RecordedReactions | None
 ) -> list[Quantity] | None:
-    """Where the joints are, and what they do; None if neither is known."""
+    """Places and reactions of the joints; None if neither is known."""
     axes, known = None, []
     if frame.position is not None and frame.quaternion is not None:
         point_a, point, axes = _placed_joints(joints, frame.position, frame.quaternion)

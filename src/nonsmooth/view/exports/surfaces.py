@@ -33,7 +33,7 @@ _FLOOR_RIM = 0.3
 """How far half-spaces are shown around the bodies, in diagonals of their box."""
 
 _SAMPLES = 24
-"""Frames that the box of all bodies is taken from."""
+"""Number of frames used for the box of all bodies."""
 
 
 class ShadedMesh(NamedTuple):
@@ -61,16 +61,16 @@ def shaded_mesh(part: Part) -> ShadedMesh:
 
 
 class Drawn(NamedTuple):
-    """All that is shown of a run, in the frames of bodies; body −1 is the ground, with the world's frame."""
+    """All drawn parts of a run, in the frames of bodies; body −1 is the ground, with the world's frame."""
 
     solids: list[Part]
     """One for each shape that is no half-space."""
     planes: list[Part]
-    """What is to be seen of half-spaces."""
+    """Visible parts of half-spaces."""
     mechanism: list[Part]
     """Joints, and bars for bodies that have no shape."""
     size: float
-    """Diagonal in m of the box that the bodies need."""
+    """Diagonal in m of the box of the bodies."""
 
 
 def drawn_parts(trajectory: Trajectory, frames: list[int]) -> Drawn:
@@ -118,7 +118,7 @@ def _cut(part: Part, position: Floats, quaternion: Floats, lowest: Floats, highe
         polygon = clip_polygon(polygon, lowest, axis)
         polygon = clip_polygon(polygon, highest, -axis)
     above = clip_polygon(polygon, lowest, np.array([0.0, 0.0, 1.0]))
-    if len(above) >= 3:  # a floor may lie as low as it likes
+    if len(above) >= 3:  # a floor may be at any depth
         polygon = above
     return replace(part, vertices=quaternions.rotate_back(turn, polygon - place), faces=fan(len(polygon)))
 

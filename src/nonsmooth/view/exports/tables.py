@@ -1,6 +1,6 @@
 """A recorded run as tables, one row each for every body, frame and body, contact, joint, and step.
 
-DIR/bodies     what does not change: one row per body
+DIR/bodies     constants: one row per body
 DIR/frames     one row per frame and body
 DIR/contacts   one row per frame and contact
 DIR/joints     one row per frame and joint
@@ -29,7 +29,7 @@ from nonsmooth.view.exports.quantities import FrameQuantities, Quantities, Quant
 _TABLES = ("bodies", "frames", "contacts", "joints", "joint_rows", "steps")
 
 _STEP_ROWS = 100_000
-"""Steps that are read at a time."""
+"""Number of steps read at a time."""
 
 _STEP_MEANINGS = {
     "time": "at the end of the step",
@@ -52,7 +52,7 @@ _STEP_MEANINGS = {
     "unfinished_impacts": "contacts of impacts that still approached in the end, or did not converge",
     "flight_work": "energy that the way of moving bodies adds beside the work of forces",
 }
-"""What the numbers of a step are, where the file has their unit alone."""
+"""Meanings of the numbers of a step, if the file has only their units."""
 
 
 def export_tables(
@@ -69,7 +69,7 @@ def export_tables(
         trajectory: a recorded run; what was not recorded is missing in the tables.
         folder: made if it is not there; tables of an earlier export are replaced.
         form: CSV or Parquet.
-        selection: of the frames; all if left out.
+        selection: of the frames; all if omitted.
         progress: called as progress(frames done, of how many, what).
     """
     selection = selection or Selection()
@@ -119,7 +119,7 @@ def _when(found: FrameQuantities, rows: int) -> list[TableColumn]:
 
 
 def _split(quantities: list[Quantity]) -> list[TableColumn]:
-    """Put words for codes, and one column for each component of a vector."""
+    """Replace codes by words, and vectors by one column per component."""
     columns = []
     for q in quantities:
         for suffix, values in _components(q):

@@ -1,4 +1,4 @@
-"""Bodies and joints in the web viewer: what has the same look is one batch.
+"""Bodies and joints in the web viewer, in batches of the same look.
 
 A frame of any number of spheres is then an array of positions and one of colours.
 """
@@ -22,7 +22,7 @@ from nonsmooth.view.web.stage import Stage
 
 _EDGE_COLOUR = (140, 146, 156)
 _FINENESS = ((300, 3), (3_000, 2), (100_000, 1))
-"""Up to so many spheres each is an icosahedron whose faces are cut so often; beyond, it is not cut."""
+"""Largest numbers of spheres for each subdivision of the icosahedron; above, it is not subdivided."""
 
 
 class Batch:
@@ -45,7 +45,7 @@ class Batch:
         self._offsets = offsets if self._spheres and offsets.any() else None
 
     def show(self, position: Floats, quaternion: Floats, rgb: Pixels, choice: Choice) -> None:
-        """Move and colour the instances; what has not changed is not sent."""
+        """Move and colour the instances; unchanged data is not sent."""
         if self._joints:
             self._handle.visible = choice.joints
             if not choice.joints:
@@ -56,7 +56,7 @@ class Batch:
         for handle in (self._handle, self._edges):
             if handle is not None:
                 handle.batched_positions = place.astype(np.float32)
-                if not self._spheres:  # nobody sees a sphere turn
+                if not self._spheres:  # rotation of a sphere is invisible
                     handle.batched_wxyzs = quaternion[self._bodies].astype(np.float32)
         self._handle.batched_colors = rgb[np.full_like(self._bodies, -1) if self._joints else self._bodies]
         opacity = 1.0 if self._joints else choice.fixed_opacity if self._fixed else choice.opacity

@@ -1,4 +1,4 @@
-"""What is chosen on a page of the web viewer, and colours as viser takes them."""
+"""Choices on a page of the web viewer, and colours for viser."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _LINEAR = (255.0 * (np.arange(256) / 255.0) ** 2.2).round().astype(np.uint8)
 
 @dataclass(frozen=True)
 class Choice:
-    """What is chosen on the page."""
+    """Choices on the page."""
 
     look: Look = Look()  # noqa: RUF009  (frozen)
     joints: bool = True
     body_axes: bool = False
     opacity: float = 1.0
-    """Of movable bodies, from 0 to 1."""
+    """Opacity of movable bodies, from 0 to 1."""
     fixed_opacity: float = 1.0
-    """Of fixed bodies other than half-spaces, from 0 to 1."""
+    """Opacity of fixed bodies other than half-spaces, from 0 to 1."""
     arrow_length: float = 1.0
-    """Factor on the length that arrows have by themselves."""
+    """Factor on the default length of arrows."""
     selected: int | None = None
-    """A body."""
+    """The selected body."""
 
 
 def linear(rgb: ArrayLike) -> Pixels:

@@ -1,4 +1,4 @@
-"""The page of a run while it is computed: the run hands over states, and waits when it is paused."""
+"""The page of a run in progress: the run passes states, and waits while it is paused."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class LiveView(WebView):
     """Shows a run while it is computed; give `observe` and `stopped` to `simulate`.
 
     Args:
-        title: what the page is called.
-        system: the state that the run begins with.
+        title: title of the page.
+        system: the initial state of the run.
         host, port: where to serve the page, 127.0.0.1 and 8080 if not given; if the port is taken, the next
             free one.
     """
@@ -63,9 +63,9 @@ class LiveView(WebView):
             self._energy.extend(steps["time"], steps["kinetic_energy"])
 
     def hold(self, wants_stop: Callable[[], bool] = lambda: False) -> None:
-        """Come back when the page has been opened in a browser and is not paused.
+        """Return when the page has been opened in a browser and is not paused.
 
-        Comes back early when `wants_stop` says that the run has to end.
+        Returns early if `wants_stop` returns that the run has to end.
         """
         while not self.page.opened.wait(0.1) and not wants_stop():
             self.page.wait(0.0)
@@ -80,7 +80,7 @@ class LiveView(WebView):
                 return
 
     def observe(self, frame: Frame) -> None:
-        """Take the state after a step; it is copied if it is time for the next picture."""
+        """Take the state after a step; it is copied if the next picture is due."""
         self._last_step = frame
         self._residual.append(frame.time, frame.residual)
         self._energy.append(frame.time, frame.numbers.get("kinetic_energy", math.nan))
@@ -88,12 +88,12 @@ class LiveView(WebView):
             self._latest = Snapshot.of_step(frame)
 
     def stopped(self, frame: Frame) -> bool:
-        """Wait as `hold` does, and tell whether Stop was pressed."""
+        """Wait as `hold` does, and return whether Stop was pressed."""
         self.hold()
         return self.stop_asked
 
     def finish(self) -> None:
-        """Show the last state, and say on the page that the run has ended."""
+        """Show the last state, and mark the run as ended on the page."""
         self._ended = True
         self._show_last_step()
         self._pause.disabled = self._one.disabled = self._stop.disabled = True
@@ -102,7 +102,7 @@ class LiveView(WebView):
     # ---- called by the page
 
     def _show_last_step(self) -> None:
-        """Copy the state as it is now; no step may be under way."""
+        """Copy the present state; no step may be in progress."""
         if self._last_step is not None:
             self._latest = Snapshot.of_step(self._last_step)
 

@@ -21,7 +21,7 @@ _ARROW = [(0.0, 0.0), (0.03, 0.0), (0.03, 0.72), (0.09, 0.72), (0.0, 1.0)]
 
 
 class ContactMarks:
-    """Points coloured by what contacts do, arrows for their forces, and chains of normal forces."""
+    """Points coloured by the state of contacts, arrows for their forces, and chains of normal forces."""
 
     def __init__(self, server: viser.ViserServer, grain: float) -> None:
         none = np.zeros((0, 3), dtype=np.float32)
@@ -45,7 +45,7 @@ class ContactMarks:
         ]  # fmt: skip
 
     def show(self, stage: Stage, snapshot: Snapshot, choice: Choice, scale: ForceScale, arrow: float) -> None:
-        """Show what is wanted; an arrow of the force `scale.top` has the length `arrow`."""
+        """Show the chosen marks; an arrow of the force `scale.top` has the length `arrow`."""
         contacts = snapshot.contacts if choice.look.overlay else None
         some = contacts is not None and len(contacts) > 0
         self._points.visible = some and choice.look.contacts

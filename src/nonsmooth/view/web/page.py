@@ -25,27 +25,27 @@ from nonsmooth.view.web.state import Throttle
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8080
 _PORTS_TRIED = 100
-"""If the port is taken, so many after it are tried."""
+"""Number of further ports tried if the port is taken."""
 FRAME_RATE = 30.0
-"""Frames that are sent in a second, at most."""
+"""Largest number of frames sent per second."""
 _PLOT_RATE = 4.0
 _SETTLING = 10.0
 """Seconds in which a new page may change its shape and is fitted again."""
 _ASPECT = 1.0
-"""Width by height of what a page sees, as long as the page has not said it."""
+"""Default ratio of width to height of a page, until the page reports it."""
 
 
 class _Server(viser.ViserServer):
-    """viser without its public share link: what is served on this computer stays on it."""
+    """viser without its public share link."""
 
     def request_share_url(self, verbose: bool = True) -> str | None:
-        """Refuse: any page in the browser could ask for it."""
+        """Reject: any page in the browser could request it."""
         return None
 
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Keep viser's own messages off standard output, where answers go."""
+    """Keep viser's messages off standard output, which is for results."""
     with contextlib.redirect_stdout(io.StringIO()):
         yield
 
@@ -60,7 +60,7 @@ def _start_server(host: str | None, port: int | None) -> viser.ViserServer:
 
 
 def _free_port(host: str, port: int) -> int:
-    """Find out what can be bound, as viser itself would try for ever."""
+    """Check that the port can be bound, because viser would retry for ever."""
     if not 0 <= port <= 65535:
         raise OptionError(f"port is {port}: give a number from 1 to 65535, or 0 for any free one")
     fault: OSError | None = None
@@ -68,7 +68,7 @@ def _free_port(host: str, port: int) -> int:
         try:
             family, *_, address = socket.getaddrinfo(host, attempt, type=socket.SOCK_STREAM)[0]
             with socket.socket(family, socket.SOCK_STREAM) as trial:
-                if os.name == "posix":  # elsewhere it would let two servers share a port
+                if os.name == "posix":  # on other systems two servers could share a port
                     trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 trial.bind(address)
                 return int(trial.getsockname()[1])
@@ -96,9 +96,9 @@ class Page:
         self._changed = threading.Event()
         self.scene = Scene3D(self.server, stage, samples)
         self.snapshot = samples[0]
-        """What is seen."""
+        """The displayed snapshot."""
         self.redraw = self._changed.set
-        """Have the present snapshot shown again, with what has been changed."""
+        """Show the present snapshot again, with changed settings."""
         self.panel = Panel(self.server, stage, self.scene.encloses, self.redraw)
         self._plots_due = Throttle(_PLOT_RATE)
         self.opened = threading.Event()
@@ -112,7 +112,7 @@ class Page:
 
     @property
     def address(self) -> str:
-        """Where the page is served."""
+        """Address of the page."""
         host = self.server.get_host()
         if host in ("0.0.0.0", "::"):
             host = socket.gethostname()
@@ -120,7 +120,7 @@ class Page:
         return f"http://{host}:{self.server.get_port()}"
 
     def start(self, tick: Callable[[bool], None]) -> None:
-        """Call `tick(changed)` again and again; `changed` says that a control was moved."""
+        """Call `tick(changed)` repeatedly; `changed` is True if a control was moved."""
         with self.controls:
             reset = self.server.gui.add_button(
                 "Reset camera",
@@ -132,7 +132,7 @@ class Page:
         self._thread.start()
 
     def show(self, snapshot: Snapshot, words: str) -> None:
-        """Show a snapshot; above the controls stand its time and a few words about it."""
+        """Show a snapshot, with its time and a short text above the controls."""
         self.snapshot = snapshot
         shown = self.scene.show(snapshot, self.panel.choice)
         self.panel.update(snapshot, shown)
@@ -141,7 +141,7 @@ class Page:
             self.panel.plot(snapshot.time)
 
     def wait(self, seconds: float) -> None:
-        """Wait; raise what went wrong in the page's thread, if anything did."""
+        """Wait; raise the error of the page's thread, if any."""
         self._ended.wait(seconds)
         if self._fault is not None:
             raise self._fault
@@ -167,7 +167,7 @@ class Page:
             self._ended.set()
 
     def _open(self, client: viser.ClientHandle) -> None:
-        """Fit what a new page sees to its window, also when panels have taken their part of it."""
+        """Fit the view of a new page to its window without the panels."""
         until = time.monotonic() + _SETTLING
         fitted = 0.0
 
@@ -182,7 +182,7 @@ class Page:
         self.opened.set()
 
     def _place_camera(self, snapshot: Snapshot) -> None:
-        """Have every page begin with all movable bodies in sight."""
+        """Begin every page with all movable bodies in sight."""
         camera, best = self.server.initial_camera, self.scene.camera(snapshot, _ASPECT)
         camera.fov = OPENING
         camera.look_at = best.target
@@ -203,7 +203,7 @@ class Page:
 
 
 class WebView:
-    """What both viewers share: an address, waiting, and an end."""
+    """Base class of both viewers: address, waiting, and closing."""
 
     page: Page
 
@@ -213,7 +213,7 @@ class WebView:
         return self.page.address
 
     def wait(self, seconds: float = np.inf) -> None:
-        """Keep the page for so long, or until Ctrl-C; what went wrong on it is raised here."""
+        """Keep the page open for a time in s, or until Ctrl-C; errors of the page are raised here."""
         end = time.monotonic() + seconds
         with contextlib.suppress(KeyboardInterrupt):
             while (left := end - time.monotonic()) > 0.0:

@@ -1,4 +1,4 @@
-"""The panel beside the scene: what is shown, legends with units, plots, numbers of the selected body."""
+"""The panel beside the scene: display options, legends with units, plots, data of the selected body."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _GLASS = 0.3
 
 
 class Panel:
-    """Controls of what is seen; `changed` is called when one of them was moved."""
+    """Display controls; `changed` is called when one of them was moved."""
 
     def __init__(
         self, server: viser.ViserServer, stage: Stage, encloses: bool, changed: Callable[[], None]
@@ -52,19 +52,19 @@ class Panel:
         self._changed = changed
         self._lock = threading.Lock()  # viser calls from several threads
         self.choice = Choice(fixed_opacity=_GLASS if encloses else 1.0)
-        """What is to be seen."""
+        """The present choices."""
         gui = server.gui
         solid = stage.shapes.body[stage.shapes.kind != kinds.HALF_SPACE]
         has_fixed = bool(stage.fixed[solid].any())
         with gui.add_folder("Colours"):
             self._colour = gui.add_dropdown(
-                "Bodies by", tuple(_COLOUR_NAMES.values()), hint="What colours say"
+                "Bodies by", tuple(_COLOUR_NAMES.values()), hint="Quantity shown by colours"
             )
             self._colour_legend = gui.add_html("")
-            self._opacity = gui.add_slider("Opacity", 0.05, 1.0, 0.05, 1.0, hint="Of movable bodies")
+            self._opacity = gui.add_slider("Opacity", 0.05, 1.0, 0.05, 1.0, hint="Opacity of movable bodies")
             self._fixed_opacity = gui.add_slider(
                 "… if fixed", 0.05, 1.0, 0.05, self.choice.fixed_opacity, visible=has_fixed,
-                hint="Of fixed bodies such as containers",
+                hint="Opacity of fixed bodies such as containers",
             )  # fmt: skip
         with gui.add_folder("Show"):
             self._points = gui.add_checkbox("Contact points", False)
@@ -91,7 +91,7 @@ class Panel:
         self._curves = (residual, energy)
 
     def plot(self, now: float) -> None:
-        """Draw the curves, strong up to the time `now` in s and pale after it."""
+        """Draw the curves, dark up to the time `now` in s and pale after it."""
         residual, energy = (curve.points() for curve in self._curves)
         self._plots.content = small_plot(
             "relative residual of every step", *residual, now, logarithmic=True
@@ -107,7 +107,7 @@ class Panel:
         self._changed()
 
     def update(self, snapshot: Snapshot, shown: Shown) -> None:
-        """Say in legends and numbers what is seen now."""
+        """Update legends and numbers."""
         self._colour_legend.content = _colour_legend(self.choice.look.colour, shown.colours)
         legend = _force_legend(self.choice, shown)
         self._force_legend.content = legend
@@ -125,7 +125,7 @@ class Panel:
 
     def _take(self, event: viser.GuiEvent[Any]) -> None:
         if event.client is None:
-            return  # we moved it ourselves
+            return  # moved by the program
         with self._lock:
             self._read_controls()
         self._changed()
@@ -155,7 +155,7 @@ class Panel:
 
 
 def status_line(time: float, words: str) -> str:
-    """Return the line above the controls: the time in s, and a few words."""
+    """Return the line above the controls: the time in s, and a short text."""
     return f'<div class="nonsmooth-status" style="margin: 0.5em 1em"><b>t = {time:.4g} s</b>, {words}</div>'
 
 
@@ -174,7 +174,7 @@ def _swatch(colour: ArrayLike, text: str, height: str = "0.8em") -> str:
 
 
 def _colour_legend(wanted: ColourBy, colours: Colours) -> str:
-    """The colour scale with its ends; says so where the numbers were not recorded."""
+    """The colour scale with its ends, or a note if the numbers were not recorded."""
     if math.isnan(colours.high):
         missing = wanted is not ColourBy.BODY
         return _small(f"The {_COLOUR_NAMES[wanted]} was not recorded.") if missing else ""
@@ -186,7 +186,7 @@ def _colour_legend(wanted: ColourBy, colours: Colours) -> str:
 
 
 def _force_legend(choice: Choice, shown: Shown) -> str:
-    """What points, arrows and chains mean, with forces in N."""
+    """Legend of points, arrows and chains, with forces in N."""
     if not choice.look.overlay:
         return ""
     if shown.contacts is None:

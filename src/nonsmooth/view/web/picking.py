@@ -39,7 +39,7 @@ def pick(
 
 
 def ray_spheres(origin: Floats, direction: Floats, centres: Floats, radii: Floats) -> Floats:
-    """Return how far along a ray (m) the spheres begin; infinite where missed, 0 from inside."""
+    """Return the distances (m) along a ray to the spheres; infinite for a miss, 0 from inside."""
     towards = centres - origin
     along = towards @ direction
     across = np.einsum("ij,ij->i", towards, towards) - along**2
@@ -49,7 +49,7 @@ def ray_spheres(origin: Floats, direction: Floats, centres: Floats, radii: Float
 
 
 def ray_triangles(origin: Floats, direction: Floats, triangles: Floats) -> float:
-    """Return how far along a ray (m) a triangle (t, 3, 3) is hit on its front; infinite if none is."""
+    """Return the distance (m) along a ray to the front of a triangle (t, 3, 3); infinite for a miss."""
     first = triangles[:, 0]
     one, two = triangles[:, 1] - first, triangles[:, 2] - first
     normal = np.cross(one, two)

@@ -19,8 +19,8 @@ def small_plot(
 ) -> str:
     """Return an SVG of values (p,) over time (p,) in s, strong up to `now` and pale after it.
 
-    The time axis goes from 0 to `end` at least. On a logarithmic axis values that are not positive are left
-    out.
+    The time axis goes from 0 to `end` at least. On a logarithmic axis nonpositive values are
+    omitted.
     """
     if logarithmic:
         time, values = time[values > 0.0], np.log10(values[values > 0.0])
@@ -53,7 +53,7 @@ def small_plot(
 
 
 def power_text(exponent: int) -> str:
-    """Return a power of ten as people write it: 10⁻⁴."""
+    """Return a power of ten as text: 10⁻⁴."""
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 

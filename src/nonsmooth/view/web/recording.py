@@ -1,4 +1,4 @@
-"""The page of a recorded run: frames are read one by one, when they are to be seen."""
+"""The page of a recorded run: frames are read on demand."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from nonsmooth.view.web.stage import Stage
 from nonsmooth.view.web.state import SPEEDS, GrowingCurve, Playback, Throttle
 
 _REFRESH_RATE = 1.0
-"""How often in a second a growing file is looked at."""
+"""Checks of a growing file per second."""
 _JUMPS = {"First": -(10**9), "−1": -1, "+1": 1, "Last": 10**9}
-"""Buttons, and by how many frames they go on."""
+"""Buttons and their steps in frames."""
 _SAMPLES = 12
-"""Frames that the camera is chosen from."""
+"""Number of frames used to choose the camera."""
 
 
 class RecordingView(WebView):
-    """Plays a recorded run; frames are read one by one, when they are to be seen.
+    """Plays a recorded run; frames are read on demand.
 
     Args:
-        path: the file; the run may still be going on.
+        path: the file; the run may still be in progress.
         host, port: where to serve the page, 127.0.0.1 and 8080 if not given; if the port is taken, the next
             free one.
     """
@@ -41,9 +41,9 @@ class RecordingView(WebView):
         with contextlib.ExitStack() as on_failure:
             self._trajectory = on_failure.enter_context(Trajectory(path))
             if not len(self._trajectory):
-                raise FileFormatError(f"{path} has no frames yet: look again when the run has begun")
+                raise FileFormatError(f"{path} has no frames yet: open it after the run has begun")
             self.playback = Playback(self._trajectory.times)
-            """Which frame is due."""
+            """The clock of the playback."""
             chosen = np.unique(np.linspace(0, self.playback.last, _SAMPLES).round().astype(int))
             samples = [Snapshot.of_recording(self._trajectory, int(number)) for number in chosen]
             stage = Stage.of_recording(self._trajectory)
@@ -51,7 +51,7 @@ class RecordingView(WebView):
             on_failure.pop_all()
         self._lock = threading.Lock()
         self._shown = (-1, 0.0)
-        self._read: dict[int, Snapshot] = {}  # the frames on both sides of what is seen
+        self._read: dict[int, Snapshot] = {}  # the frames before and after the displayed time
         self._refresh_due = Throttle(_REFRESH_RATE)
         self._add_controls()
         self._read_curves()
@@ -70,13 +70,13 @@ class RecordingView(WebView):
             step = gui.add_button_group("Step", tuple(_JUMPS), hint="Pause, and go on or back by frames")
             speed = gui.add_dropdown(
                 "Speed", tuple(f"{speed:g}×" for speed in SPEEDS), initial_value="1×",
-                hint="Simulated seconds in a second",
+                hint="Simulated seconds per second",
             )  # fmt: skip
             self._smooth = gui.add_checkbox(
-                "Smooth", True, hint="While it plays, draw bodies also on the way between recorded frames"
+                "Smooth", True, hint="Interpolate bodies between recorded frames during playback"
             )
             self._follow = gui.add_checkbox(
-                "Follow", self._growing, hint="Look for new frames once a second, and go with the last one"
+                "Follow", self._growing, hint="Check for new frames once a second, and show the last one"
             )
         self._slider.on_update(lambda event: self._seek(event.target.value) if event.client else None)
         self._play.on_click(lambda _: self._play_or_pause())
@@ -87,7 +87,7 @@ class RecordingView(WebView):
 
     @property
     def _growing(self) -> bool:
-        """Whether the run has not come to the end that it was asked for."""
+        """Whether the run has not reached its duration."""
         settings, done = self._trajectory.settings, self._trajectory.steps.count
         wanted = float(settings.get("duration", 0.0)) / float(settings.get("step", 1.0))
         return done < wanted - 1e-9
@@ -131,7 +131,7 @@ class RecordingView(WebView):
         self._shown = (frame, share)
 
     def _snapshot(self, frame: int, share: float) -> Snapshot:
-        """Read a frame, or what lies between it and the next."""
+        """Read a frame, or interpolate between it and the next."""
         wanted = (frame, frame + 1) if share else (frame,)
         self._read = {
             each: self._read.get(each) or Snapshot.of_recording(self._trajectory, each) for each in wanted

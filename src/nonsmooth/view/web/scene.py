@@ -44,21 +44,21 @@ _GRID_COLOUR = (160, 168, 180)
 
 @dataclass(frozen=True)
 class Shown:
-    """What legends need to know about the frame that is seen."""
+    """Data of the displayed frame for legends."""
 
     colours: Colours
     forces: ForceScale
     arrow_length: float
     """Length in m of an arrow for the force `forces.top`."""
     contacts: int | None
-    """How many there are; None if they were not recorded, or not looked at."""
+    """Number of contacts; None if not recorded, or not read."""
 
 
 class Scene3D:
     """Shows moments of a run on a viser server."""
 
     def __init__(self, server: viser.ViserServer, stage: Stage, samples: Sequence[Snapshot]) -> None:
-        """Take moments of the run that the camera is to have in sight, the first one first."""
+        """Take moments of the run that the camera must show, in order of time."""
         self._server = server
         self.stage = stage
         self._samples = [(snapshot.position, snapshot.quaternion) for snapshot in samples]
@@ -69,7 +69,7 @@ class Scene3D:
         """Diagonal in m of the box that holds the movable bodies at these moments."""
         movable = stage.reach[~stage.fixed & np.isfinite(stage.reach) & (stage.reach > 0.0)]
         self.grain = min(float(np.median(movable)) if movable.size else self.size, 0.5 * self.size)
-        """Radius in m of a body of middle size."""
+        """Radius in m of a body of medium size."""
         self._forces = ForceScale()
         self._scale_tops: dict[ColourBy, float] = {}
         server.scene.set_up_direction("+z")
@@ -90,13 +90,13 @@ class Scene3D:
         return any(self.stage.reach[body] > 0.4 * self.size for body in fixed)
 
     def camera(self, snapshot: Snapshot, aspect: float) -> Camera:
-        """Return the camera that has the run and this snapshot in sight; `aspect` is width by height."""
+        """Return the camera that shows the run and this snapshot; `aspect` is width by height."""
         poses = [*self._samples, (snapshot.position, snapshot.quaternion)]
         centres, radii = outline(self._solids, poses, self.stage.fixed, self.stage.reach)
         return Camera.framing(centres, radii + 0.02 * self.size, aspect)
 
     def show(self, snapshot: Snapshot, choice: Choice) -> Shown:
-        """Show a snapshot; return what legends say about it."""
+        """Show a snapshot; return its data for legends."""
         colours = self._colours(snapshot, choice)
         rgb = colours.rgb
         if choice.selected is not None:
@@ -123,7 +123,7 @@ class Scene3D:
         return pick(parts, snapshot.position, snapshot.quaternion, origin, direction)
 
     def _colours(self, snapshot: Snapshot, choice: Choice) -> Colours:
-        """Colours on a scale that grows with what is seen and never shrinks, so that frames compare."""
+        """Colours on a scale that grows with the data and never shrinks, so that frames are comparable."""
         by, fixed, frame = choice.look.colour, self.stage.fixed, snapshot.frame
         contacts = snapshot.contacts if by is ColourBy.FORCE else None
         missing = contacts is None if by is ColourBy.FORCE else frame.linear_velocity is None
@@ -179,7 +179,7 @@ class _Planes:
         if self._any and self._look_due.due(time.monotonic()):
             low, high = bounds_of(snapshot.position, self._stage.fixed, self._stage.reach)
             if np.any(low < self._low) or np.any(high > self._high):
-                margin = 0.3 * (high - low) if self.parts else 0.0  # so that it does not happen all the time
+                margin = 0.3 * (high - low) if self.parts else 0.0  # not too often
                 self._low = np.minimum(self._low, low - margin)
                 self._high = np.maximum(self._high, high + margin)
                 self._draw(snapshot)

@@ -1,4 +1,4 @@
-"""What is on the stage of the web viewer: what does not change of a run."""
+"""The stage of the web viewer: constants of a run."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from nonsmooth.view.drawing.geometry import reach_of
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """What does not change of the n bodies and the joints of a run."""
+    """Constants of the n bodies and the joints of a run."""
 
     shapes: ShapeTable
     fixed: NDArray[np.bool_]
-    """(n,) where bodies cannot be pushed."""
+    """(n,) True for fixed bodies."""
     reach: Floats
     """(n,) how far shapes and joints of a body are from its centre, in m; infinite for half-spaces."""
     names: dict[int, str]
-    """Of the bodies that have one."""
+    """Names of the bodies that have one."""
     pairs: PairTable
-    """What holds where two materials meet."""
+    """Properties of pairs of materials."""
     joints: RecordedJoints
 
     @classmethod
@@ -54,7 +54,7 @@ class Stage:
         return len(self.fixed)
 
     def name(self, body: int) -> str:
-        """Return what to call a body."""
+        """Return the label of a body."""
         return self.names.get(body, f"body {body}")
 
 

@@ -1,4 +1,4 @@
-"""What the web viewer decides without a browser: which frame is due, when to send, how forces are drawn."""
+"""State of the web viewer that needs no browser: the frame due, the rate of sending, scales of forces."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 class Throttle:
-    """Lets through at most so many calls in a second of wall time."""
+    """Limits the number of calls per second of wall time."""
 
     def __init__(self, rate: float) -> None:
         self._interval = 1.0 / rate
         self._next = -math.inf
 
     def due(self, now: float) -> bool:
-        """Tell whether a call at the wall time `now` (s) may go through, and count it if so."""
+        """Return whether a call at the wall time `now` (s) may pass, and count it if so."""
         if now < self._next:
             return False
         self._next = now + self._interval
@@ -54,13 +54,13 @@ class Playback:
         return max(len(self.times) - 1, 0)
 
     def frame_at(self, now: float) -> int:
-        """Return the number of the frame that is to be seen now; at the last one playing ends."""
+        """Return the number of the frame due now; playback ends at the last one."""
         return self.place_at(now)[0]
 
     def place_at(self, now: float) -> tuple[int, float]:
-        """Return the frame that is to be seen now, and which share of the way to the next has gone by.
+        """Return the frame due now, and the elapsed fraction of the way to the next.
 
-        The share is 0 where nothing plays.
+        The fraction is 0 if playback is paused.
         """
         if not self.playing or not len(self.times):
             return self._frame, 0.0
@@ -74,35 +74,35 @@ class Playback:
         return self._frame, float(np.clip((due - before) / (after - before), 0.0, 1.0))
 
     def play(self, now: float) -> None:
-        """Run from the present frame on, or from the first one if the present one is the last."""
+        """Play from the present frame, or from the first one if the present one is the last."""
         if self._frame >= self.last:
             self._frame = 0
         self.playing = self.last > 0
         self._run_from(now)
 
     def pause(self, now: float) -> None:
-        """Stay at the frame that is to be seen now."""
+        """Pause at the present frame."""
         self.frame_at(now)
         self.playing = False
 
     def seek(self, frame: int, now: float) -> None:
-        """Go to a frame, the nearest there is; what plays goes on playing from there."""
+        """Go to the nearest frame; playback continues from there."""
         self._frame = min(max(int(frame), 0), self.last)
         self._run_from(now)
 
     def step(self, frames: int, now: float) -> None:
-        """Pause, and go on or back by some frames."""
+        """Pause, and move forward or back by some frames."""
         self.pause(now)
         self.seek(self._frame + frames, now)
 
     def set_speed(self, speed: float, now: float) -> None:
-        """Play on at another speed (simulated s per s)."""
+        """Set the speed of playback (simulated s per s)."""
         self.frame_at(now)
         self.speed = speed
         self._run_from(now)
 
     def extend(self, times: ArrayLike, now: float) -> None:
-        """Take over the times of a file that has grown; whoever was at its end is taken to the new one."""
+        """Take the times of a file that has grown; a playback at its end moves to the new end."""
         at_end = self.frame_at(now) == self.last
         self.times = np.asarray(times, dtype=np.float64)
         self._frame = self.last if at_end else min(self._frame, self.last)
@@ -115,14 +115,14 @@ class Playback:
 
 
 class GrowingCurve:
-    """Values over time for a small plot: however many there are, no peak is lost and few points are kept."""
+    """Values over time for a small plot: few points are kept, and no peak is lost."""
 
     def __init__(self, most: int = 400) -> None:
         self._most = most
         self._points: list[tuple[float, float]] = []
 
     def append(self, time: float, value: float) -> None:
-        """Add a point; one that is not finite is left out."""
+        """Add a point; one that is not finite is omitted."""
         if math.isfinite(value):
             self._points.append((time, value))
             self._thin()

@@ -1,4 +1,4 @@
-"""The web viewer: a page in the browser that plays a recorded run, or shows a run while it is computed.
+"""The web viewer: a page in the browser that plays a recorded run, or shows a run in progress.
 
     with RecordingView("run.h5") as view:
         print(view.address)
@@ -7,7 +7,7 @@
     with LiveView("filling", system) as view:
         simulate(system, duration=1.0, step=0.005, observe=view.observe, until=view.stopped)
 
-It needs viser: `pip install "nonsmooth[view]"`. The page is served on this computer alone (127.0.0.1) unless
+It needs viser: `pip install "nonsmooth[view]"`. The page is served on this computer only (127.0.0.1) unless
 another address is given.
 """
 
