@@ -142,7 +142,7 @@ def test_forces_that_statics_does_not_determine_are_widest_inside_their_cones():
 
 def test_friction_in_space_is_not_enumerated():
     contact = ActiveContact(np.eye(3), np.zeros(3), 0.3, 0.3)
-    with pytest.raises(UnsupportedError, match="friction in space"):
+    with pytest.raises(UnsupportedError, match="spatial friction"):
         all_solutions(AccelerationLevel(np.eye(3), [0.0, 0.0, -1.0], [contact]))
 
 
@@ -199,5 +199,5 @@ def test_bad_contacts_are_refused(options, word):
 
 def test_contacts_need_names_of_their_own():
     one = GapContact("c", gap=lambda q, t: q[0], normal=lambda q, t: [1.0])
-    with pytest.raises(ProblemError, match="two contacts are called 'c'"):
+    with pytest.raises(ProblemError, match="two contacts are named 'c'"):
         GeneralisedSystem(np.eye(1), lambda q, u, t: np.zeros(1), [one, one])

@@ -233,7 +233,7 @@ def test_errors_name_the_cure():
     coupled[0, 5] = coupled[5, 0] = 0.1
     with pytest.raises(ns.errors.ProblemError, match="couples joint row 5"):
         minimum_norm(problem, [], start, coupled)
-    with pytest.raises(ns.errors.ProblemError, match="not finite"):
+    with pytest.raises(ns.errors.ProblemError, match="not all finite"):
         minimum_norm(problem, [], np.full(12, np.nan))
     bare = ContactProblem(delassus=sp.eye_array(1800), free_velocity=-np.ones(1800), friction=np.zeros(600))
     with pytest.raises(ns.errors.UnsupportedError, match="up to 1500 rows"):

@@ -346,7 +346,7 @@ def test_removing_keeps_names_joints_and_contacts() -> None:
     assert simulation.certificate.steps == 41
     with pytest.raises(ProblemError, match="'bob' belongs to joint 'hinge'"):
         simulation.remove("bob")
-    with pytest.raises(ProblemError, match="named 'bob' already"):
+    with pytest.raises(ProblemError, match="named 'bob' exists already"):
         simulation.add(Sphere(0.1), mass=1.0, name="bob")
     simulation.step()
 

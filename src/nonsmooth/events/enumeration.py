@@ -80,8 +80,8 @@ def all_solutions(level: AccelerationLevel) -> list[ModeSolution]:
     """
     if not can_enumerate(level):
         raise UnsupportedError(
-            f"{len(level.contacts)} contacts have spatial friction, or more than {MOST_MODES} combinations "
-            "of modes: solve level.problem instead, which finds one solution"
+            f"spatial friction and more than {MOST_MODES} combinations of modes cannot be enumerated (contacts: "
+            f"{len(level.contacts)}): solve level.problem instead, which finds one solution"
         )
     search = _Search(level)
     found = [

@@ -376,7 +376,9 @@ def _check_writable(problem: ContactProblem, kind: Kind) -> int:
             "or keep the law with write_problem"
         )
     if np.isfinite(problem.joint_bounds).any():
-        raise UnsupportedError("joint rows have bounds, which FCLib files do not store: use write_problem")
+        raise UnsupportedError(
+            "joint rows have bounds, which FCLib files do not store: keep them with write_problem"
+        )
     found = sorted({int(count) for count in problem.components}) or [3]
     if found not in ([2], [3]):
         raise UnsupportedError(
