@@ -80,8 +80,8 @@ def all_solutions(level: AccelerationLevel) -> list[ModeSolution]:
     """
     if not can_enumerate(level):
         raise UnsupportedError(
-            f"spatial friction and more than {MOST_MODES} combinations of modes cannot be enumerated (contacts: "
-            f"{len(level.contacts)}): solve level.problem instead, which finds one solution"
+            f"spatial friction and more than {MOST_MODES} combinations of modes cannot be enumerated "
+            f"(contacts: {len(level.contacts)}): solve level.problem instead, which finds one solution"
         )
     search = _Search(level)
     found = [
