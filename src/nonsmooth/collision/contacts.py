@@ -89,7 +89,7 @@ class Contacts:
         return both
 
 
-class Rooms:
+class ContactBuffers:
     """Arrays for contacts, reused as soon as no other object refers to them.
 
     Fresh memory costs more than writing the contacts, because the operating system clears it page by page.

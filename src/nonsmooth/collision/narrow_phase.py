@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats, Indices
 from nonsmooth._support.packed import Packed
-from nonsmooth.collision.contacts import Contacts, Rooms
+from nonsmooth.collision.contacts import ContactBuffers, Contacts
 from nonsmooth.collision.inner_radius import inner_radii
 from nonsmooth.collision.kernels.closed_forms import pairs as narrow
 from nonsmooth.collision.kernels.directions.nearest import nearest
@@ -66,7 +66,7 @@ class NarrowPhase:
         """(s,) inner radii of the shapes in m."""
         self._shapes = Packed(self.shapes)
         self._round = bool(np.isin(table.kind, (SPHERE, HALF_SPACE)).all())  # one contact per pair
-        self._rooms, self._room = Rooms(), 64
+        self._buffers, self._room = ContactBuffers(), 64
         self._scratch = narrow.Scratch(
             np.empty((12, 7)), np.empty(12, np.int64), np.empty((2, 12, 3)), np.empty((2, 12), np.int64)
         )
@@ -90,7 +90,7 @@ class NarrowPhase:
         the step until that time.
         """
         most = len(pairs) if self._round else narrow.most_contacts(pairs, self.shapes.tags)
-        room = self._rooms.get(most)
+        room = self._buffers.get(most)
         out, later = narrow.Output(*room.columns()), np.empty(len(pairs), dtype=np.int64)
         parts = np.zeros(most)
         found, passing, left = narrow.touch(

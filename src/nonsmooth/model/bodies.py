@@ -9,7 +9,7 @@ from nonsmooth._support.arrays import Floats
 from nonsmooth._support.registry import index_of
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
-from nonsmooth.model.growing_table import Rows
+from nonsmooth.model.growing_table import GrowingTable
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import Primitive
 from nonsmooth.model.state_by_body import StateByBody
@@ -27,7 +27,7 @@ class Bodies(StateByBody):
     """
 
     def __init__(self) -> None:
-        self._bodies = Rows(
+        self._bodies = GrowingTable(
             position=((3,), np.float64),
             quaternion=((4,), np.float64),
             linear_velocity=((3,), np.float64),
@@ -37,7 +37,7 @@ class Bodies(StateByBody):
             fixed=((), np.bool_),
             bounding_radius=((), np.float64),
         )
-        self._shapes = Rows(
+        self._shapes = GrowingTable(
             body=((), np.int32),
             kind=((), np.int32),
             size=((4,), np.float64),

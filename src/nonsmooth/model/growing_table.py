@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Rows:
+class GrowingTable:
     """Named columns with a common number of rows; the capacity doubles when it is exhausted."""
 
     def __init__(self, **columns: tuple[tuple[int, ...], Any]) -> None:
@@ -47,9 +47,9 @@ class Rows:
         self._room = {name: self[name][mask] for name in self._room}
         self.count = int(np.sum(mask))
 
-    def copy(self) -> Rows:
+    def copy(self) -> GrowingTable:
         """Return an independent copy."""
-        other = Rows()
+        other = GrowingTable()
         other.count = self.count
         other._room = {name: self[name].copy() for name in self._room}
         return other

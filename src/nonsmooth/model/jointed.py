@@ -1,4 +1,4 @@
-"""`Jointed`: joints between the bodies of a system, and pairs of bodies that pass through each other."""
+"""`JointedBodies`: joints between the bodies of a system, and pairs of bodies that do not touch."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from nonsmooth.model.bodies import Bodies
 from nonsmooth.model.joints import drivers_and_motors
 from nonsmooth.model.joints.base import Joint
 from nonsmooth.model.joints.drivers_and_motors import OfTime
-from nonsmooth.model.joints.joint_set import Joints
+from nonsmooth.model.joints.joint_set import JointSet
 from nonsmooth.model.joints.motions import Motion
 
 
-class Jointed(Bodies):
+class JointedBodies(Bodies):
     """Bodies with joints between them."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._joints = Joints()
+        self._joints = JointSet()
         self._ignored: set[tuple[int, int]] = set()
 
     @property
-    def joints(self) -> Joints:
+    def joints(self) -> JointSet:
         """The joints of the system."""
         return self._joints
 

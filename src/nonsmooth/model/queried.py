@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nonsmooth.model.jointed import Jointed
+from nonsmooth.model.jointed import JointedBodies
 from nonsmooth.model.shapes import Shape
 
 Place = int | str | Shape | tuple[Shape, ArrayLike] | tuple[Shape, ArrayLike, ArrayLike] | ArrayLike
@@ -19,7 +19,7 @@ Bodies = int | str | Sequence[int | str]
 """One body or several, by index or name."""
 
 
-class Queried(Jointed):
+class Queried(JointedBodies):
     """Jointed bodies with geometric queries."""
 
     def __init__(self) -> None:

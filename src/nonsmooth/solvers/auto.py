@@ -26,7 +26,7 @@ from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.lemke import Lemke, lemke_unknowns
 from nonsmooth.solvers.parts.first_sweeps import FirstSweeps, sweep_small_problem
 from nonsmooth.solvers.parts.joint_block import too_many_joints
-from nonsmooth.solvers.parts.stacks import is_tower
+from nonsmooth.solvers.parts.stacks import is_tall_stack
 from nonsmooth.solvers.proximal_point import Proximal
 
 _SECOND_WORK = 100_000
@@ -118,7 +118,7 @@ class _AutoIteration(Iteration):
         self.patience = solver.patience * max(1.0, problem.layout.blocks / _AFFORDABLE_BLOCKS) ** _GROWTH
         self.done = 0
         self.start = start
-        if problem.law.name != "pyramid" and is_tower(problem):
+        if problem.law.name != "pyramid" and is_tall_stack(problem):
             self._take("ahead", ADMM(), "bodies stand one upon the other", start)
         else:
             self._take("first", self.first, "its iterations are cheap and they converge", start)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
 from nonsmooth.model import quaternions
-from nonsmooth.model.joints import Joints
+from nonsmooth.model.joints import JointSet
 from nonsmooth.model.system import System
 from nonsmooth.solvers.analysis.minimum_norm import minimum_norm as of_minimum_norm
 from nonsmooth.solvers.solution import Solution
@@ -39,7 +39,7 @@ class Reactions:
     """L in m, the root of the mean of J/m over the moving bodies that have joints."""
     rows: dict[str, Floats]
     """Forces (N) or torques (N·m) of the rows by their source, such as "driver of joint 'pin'"."""
-    _joints: Joints
+    _joints: JointSet
 
     def of(self, joint: int | str) -> tuple[Floats, Floats]:
         """Return force (3,) in N and torque (3,) in N·m of one joint, by index or name."""

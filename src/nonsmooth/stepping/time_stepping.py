@@ -31,7 +31,7 @@ from nonsmooth.stepping.schemes.mechanism import Mechanism
 from nonsmooth.stepping.schemes.projection import Projection
 from nonsmooth.stepping.schemes.rattle import RattleStep
 from nonsmooth.stepping.schemes.step_problem import Motion
-from nonsmooth.stepping.schemes.step_result import Outcome
+from nonsmooth.stepping.schemes.step_result import StepResult
 from nonsmooth.stepping.schemes.turning_planes import TurningPlanes
 from nonsmooth.stepping.step_count import check_step
 from nonsmooth.stepping.step_log import numbers_of
@@ -101,14 +101,16 @@ class TimeStepper:
         if outcome is None:
             # a copy, because the problem keeps it and the next step overwrites it
             motion = Motion(self._motion.momentum.copy(), self._motion.velocity)
-            outcome = self._euler.do(state, self.time, motion, contacts, start, self.joint_impulses, force)
+            outcome = self._euler.advance(
+                state, self.time, motion, contacts, start, self.joint_impulses, force
+            )
             system.joints.run_on(system, self.step)
         solved = work_seconds()
         self.index += 1
         self.contacts, self.impulses = outcome.contacts, outcome.impulses
         if outcome.joints is not None:
             self.joint_impulses = outcome.joints.impulses
-        joint_error = self._put_right(state, outcome)
+        joint_error = self._project_positions(state, outcome)
         numbers = self._numbers(outcome) | contact_numbers(contacts, system.bounding_radius)
         numbers["late_contacts"] = float(late)
         if len(system.joints):
@@ -180,7 +182,7 @@ class TimeStepper:
         )
         return replace(contacts, certificate=certificate)
 
-    def _put_right(self, state: motion_kernels.State, outcome: Outcome) -> float:
+    def _project_positions(self, state: motion_kernels.State, outcome: StepResult) -> float:
         """Correct positions as the scheme requires; return the joints' error in m or rad."""
         if self.options.projected and not outcome.closed:
             return self._projection.close(state, self.time).joint_error
@@ -199,7 +201,7 @@ class TimeStepper:
         known = match_impulses(self.contacts, np.ones((len(self.contacts), 3)), contacts)
         return int(np.sum(known[deep, 0] == 0.0))
 
-    def _numbers(self, outcome: Outcome) -> dict[str, float]:
+    def _numbers(self, outcome: StepResult) -> dict[str, float]:
         """The step's scalars; energies in J at its end, penetration in m at its beginning."""
         solution, velocity, contacts = outcome.solution, outcome.velocity, outcome.contacts
         kinetic = float(motion_kernels.kinetic_energy(self._bodies, velocity))

@@ -148,7 +148,7 @@ class Recording:
                 raise OptionError(f"field {name!r} cannot be recorded: choose from {', '.join(FIELDS)}")
         object.__setattr__(self, "fields", tuple(name for name in FIELDS if name in self.fields))
 
-    def wants(self, index: int, moment: float, step: float) -> bool:
+    def is_frame(self, index: int, moment: float, step: float) -> bool:
         """Return whether step number `index`, which ended at `moment` (s), is a frame."""
         if self.times is not None:
             slack = 1e-9 * step

@@ -206,7 +206,7 @@ class Writer:
         self._waiting += columns["steps/status"].append(frame.status.encode())
         for name in self._numbers:
             self._waiting += columns[f"steps/{name}"].append(frame.numbers.get(name, np.nan))
-        if self.recording.wants(frame.index, frame.time, frame.step):
+        if self.recording.is_frame(frame.index, frame.time, frame.step):
             self._store(frame.index, frame.time, frame.step, frame, frame.contacts, frame.impulses)
             self._store_reactions(frame)
         self._whole = True

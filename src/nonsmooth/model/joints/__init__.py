@@ -4,7 +4,7 @@ from nonsmooth.model.joints.base import Joint
 from nonsmooth.model.joints.distance_joints import Distance, Strut
 from nonsmooth.model.joints.evaluation import Evaluation
 from nonsmooth.model.joints.gears import Coupling, Gear
-from nonsmooth.model.joints.joint_set import Joints
+from nonsmooth.model.joints.joint_set import JointSet
 from nonsmooth.model.joints.kinematic_pairs import (
     Cartesian,
     Cylindrical,
@@ -54,7 +54,7 @@ __all__ = [
     "Function",
     "Gear",
     "Joint",
-    "Joints",
+    "JointSet",
     "Motion",
     "Planar",
     "PointOnLine",

@@ -19,7 +19,7 @@ from nonsmooth.model.joints.table import BILATERAL, BOUNDED, LIMIT
 
 if TYPE_CHECKING:
     from nonsmooth.model.bodies import Bodies
-    from nonsmooth.model.joints.joint_set import Joints
+    from nonsmooth.model.joints.joint_set import JointSet
 
 OfTime = float | Callable[[float], float]
 """A number, or a function of time in s that returns one."""
@@ -38,7 +38,7 @@ class Element(ABC):
     coordinate: str
 
     @abstractmethod
-    def attach(self, joints: Joints, system: Bodies, of: str) -> None:
+    def attach(self, joints: JointSet, system: Bodies, of: str) -> None:
         """Add the element to the joints of a system; `of` says in messages on what it acts."""
 
 
@@ -48,7 +48,7 @@ class Driver(Element):
 
     motion: Motion | Callable[[float], float]
 
-    def attach(self, joints: Joints, system: Bodies, of: str) -> None:
+    def attach(self, joints: JointSet, system: Bodies, of: str) -> None:
         """Add the element to the joints of a system; `of` says in messages on what it acts."""
         label, motion = f"driver of {of}", self.motion
         if not isinstance(motion, Motion):
@@ -70,7 +70,7 @@ class ForceMotor(Element):
 
     force: OfTime
 
-    def attach(self, joints: Joints, system: Bodies, of: str) -> None:
+    def attach(self, joints: JointSet, system: Bodies, of: str) -> None:
         """Add the element to the joints of a system; `of` says in messages on what it acts."""
         label = f"motor of {of}"
         joints.add_force_element(self, label, applied=_of_time(f"the force of the {label}", self.force))
@@ -83,7 +83,7 @@ class SpeedMotor(Element):
     speed: OfTime
     limit: float
 
-    def attach(self, joints: Joints, system: Bodies, of: str) -> None:
+    def attach(self, joints: JointSet, system: Bodies, of: str) -> None:
         """Add the element to the joints of a system; `of` says in messages on what it acts."""
         label = f"motor of {of}"
         speed = _of_time(f"the speed of the {label}", self.speed)
@@ -109,7 +109,7 @@ class Spring(Element):
     damping: float
     rest: float | None
 
-    def attach(self, joints: Joints, system: Bodies, of: str) -> None:
+    def attach(self, joints: JointSet, system: Bodies, of: str) -> None:
         """Add the element to the joints of a system; `of` says in messages on what it acts."""
         label = f"spring of {of}"
         stiffness = _not_negative(f"the stiffness of the {label}", self.stiffness)
@@ -128,7 +128,7 @@ class Limit(Element):
     lower: float | None
     upper: float | None
 
-    def attach(self, joints: Joints, system: Bodies, of: str) -> None:
+    def attach(self, joints: JointSet, system: Bodies, of: str) -> None:
         """Add the element to the joints of a system; `of` says in messages on what it acts."""
         ends = {
             name: None if value is None else check.number(f"the {name} limit of {of}", value)
@@ -162,7 +162,7 @@ class Friction(Element):
 
     bound: float
 
-    def attach(self, joints: Joints, system: Bodies, of: str) -> None:
+    def attach(self, joints: JointSet, system: Bodies, of: str) -> None:
         """Add the element to the joints of a system; `of` says in messages on what it acts."""
         label = f"friction of {of}"
         bound = check.positive(f"the bound of the {label}", self.bound, "")

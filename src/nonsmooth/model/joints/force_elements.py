@@ -9,7 +9,7 @@ import numpy as np
 from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth.model import checks as check
 from nonsmooth.model.bodies import Bodies
-from nonsmooth.model.growing_table import Rows
+from nonsmooth.model.growing_table import GrowingTable
 from nonsmooth.model.joints.evaluation import Evaluation
 from nonsmooth.model.joints.kernels import rows as kernels
 
@@ -21,7 +21,7 @@ class ForceElements:
     """Elements that put the force  applied − stiffness (x − rest) − damping ẋ  on coordinates x."""
 
     def __init__(self) -> None:
-        self._rows = Rows(
+        self._rows = GrowingTable(
             coordinate=((), np.int64),
             stiffness=((), np.float64),
             damping=((), np.float64),

@@ -1,4 +1,4 @@
-"""`Joints`: the joints of a system, their rows and coordinates, and the elements on them."""
+"""`JointSet`: the joints of a system, their rows and coordinates, and the elements on them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model import quaternions
 from nonsmooth.model.bodies import Bodies
-from nonsmooth.model.growing_table import Rows
+from nonsmooth.model.growing_table import GrowingTable
 from nonsmooth.model.joints.base import Joint
 from nonsmooth.model.joints.drivers_and_motors import Element, OfTime
 from nonsmooth.model.joints.evaluation import Evaluation, evaluated, rates, run_on
@@ -35,16 +35,16 @@ _ROW: dict[str, tuple[tuple[int, ...], Any]] = {
 }
 
 
-class Joints:
+class JointSet:
     """The joints of a system in the order in which they were added; `System.add_joint` adds them."""
 
     def __init__(self) -> None:
         self._joints: list[Joint] = []
         self._names: dict[str, int] = {}
-        self._places = Rows(
+        self._places = GrowingTable(
             bodies=((2,), np.int64), anchor=((2, 3), np.float64), frame=((2, 3, 3), np.float64)
         )
-        self._rows = Rows(
+        self._rows = GrowingTable(
             **_ROW,
             angle=((2,), np.float64),
             joint=((), np.int64),
@@ -58,7 +58,7 @@ class Joints:
         self._labels: list[str] = []
         self._units: list[str] = []
         self._timed: list[TimedRow] = []
-        self._coordinates = Rows(**_ROW, angle=((2,), np.float64))
+        self._coordinates = GrowingTable(**_ROW, angle=((2,), np.float64))
         self._coordinate_units: list[str] = []
         self._named_coordinates: list[dict[str, int]] = []
         self._elements: list[Element] = []
@@ -411,9 +411,9 @@ class Joints:
                 f"take steps of at most {math.floor(found.step / digits) * digits:.2g} s"
             )
 
-    def copy(self) -> Joints:
+    def copy(self) -> JointSet:
         """Return an independent copy; joints and functions are shared."""
-        other = Joints()
+        other = JointSet()
         other._joints, other._names = list(self._joints), dict(self._names)
         other._places, other._rows = self._places.copy(), self._rows.copy()
         other._labels, other._units, other._timed = list(self._labels), list(self._units), list(self._timed)

@@ -22,7 +22,7 @@ _ROUGH = 4
 """Allowed ratio of level width to band width; levels are counted first because that is faster."""
 
 
-def is_tower(problem: ContactProblem) -> bool:
+def is_tall_stack(problem: ContactProblem) -> bool:
     """Return whether the bodies stand one upon the other, with few on each level.
 
     Bodies that hang on joints do not count: a sweep carries a force through all joints at once.

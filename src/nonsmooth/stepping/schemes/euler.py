@@ -35,7 +35,7 @@ from nonsmooth.stepping.schemes.following import Following
 from nonsmooth.stepping.schemes.impacts import ImpactStep
 from nonsmooth.stepping.schemes.mechanism import Mechanism, RowState
 from nonsmooth.stepping.schemes.step_problem import JointPart, JointSystem, Motion, contact_rows, step_problem
-from nonsmooth.stepping.schemes.step_result import JointOutcome, Outcome
+from nonsmooth.stepping.schemes.step_result import JointOutcome, StepResult
 
 _PUSHED = 1e-6
 """Velocity change by impulses, relative to that by forces, above which a body is not in free flight."""
@@ -66,7 +66,7 @@ class EulerStep:
         self._whole = np.full(len(bodies.mass), step)
         self._told = self._impacts.possible or self._ballistic
 
-    def do(
+    def advance(
         self,
         state: State,
         t: float,
@@ -75,7 +75,7 @@ class EulerStep:
         start: Floats,
         joint_start: Floats,
         force: Floats,
-    ) -> Outcome:
+    ) -> StepResult:
         """Step from time t (s), given the forces (n, 6) there and the resulting `motion`.
 
         `start` (c, 3, world frame) and `joint_start` (r,) are initial guesses of the impulses in N·s.
@@ -84,7 +84,7 @@ class EulerStep:
         began = work_seconds()
         joint_rows = self._mechanism.at(state) if self._mechanism.count else None
         joints = None if joint_rows is None else self._joint_part(joint_rows, t)
-        impacts = self._impacts.do(state, motion, contacts, joint_rows)
+        impacts = self._impacts.advance(state, motion, contacts, joint_rows)
         if impacts is not None:
             motion_kernels.free_motion(bodies, state, force, h, motion.momentum, motion.velocity)
         before = np.empty_like(motion.velocity) if self._told else None
@@ -117,7 +117,7 @@ class EulerStep:
             flight_work = motion_kernels.move_and_tell(
                 bodies, state, before, motion.velocity, velocity, flying, force, times
             )
-        return Outcome(
+        return StepResult(
             solution, velocity, contacts, impulses, outcome, free_energy, joint_work, assembling=assembling,
             impacts=impacts, flight_work=float(flight_work),
         )  # fmt: skip

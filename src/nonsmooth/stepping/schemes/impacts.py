@@ -80,7 +80,7 @@ class ImpactStep:
         self.possible = bool(system.materials.pair_table().restitution.any())
         """Whether any pair of materials has restitution at all."""
 
-    def do(
+    def advance(
         self, state: State, motion: Motion, contacts: Contacts, joints: RowState | None
     ) -> ImpactOutcome | None:
         """Resolve the impacts of a step whose free motion is given; None, with no change, without impacts."""

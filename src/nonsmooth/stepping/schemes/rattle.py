@@ -29,7 +29,7 @@ from nonsmooth.stepping.kernels.motion import Bodies, State
 from nonsmooth.stepping.schemes.mechanism import Mechanism, RowState
 from nonsmooth.stepping.schemes.projection import CLOSED
 from nonsmooth.stepping.schemes.step_problem import JointPart, JointSystem, Motion, no_contacts, step_problem
-from nonsmooth.stepping.schemes.step_result import JointOutcome, Outcome
+from nonsmooth.stepping.schemes.step_result import JointOutcome, StepResult
 
 _TOLERANCE = 1e-8
 """Relative residual of the linear problems; most are solved to machine precision."""
@@ -71,7 +71,7 @@ class RattleStep:
         self._bilateral, self._chosen = mechanism.bilateral, np.flatnonzero(mechanism.bilateral)
         self._place: _Place | None = None
 
-    def attempt(self, state: State, t: float, force: Floats, contacts: Contacts) -> Outcome | None:
+    def attempt(self, state: State, t: float, force: Floats, contacts: Contacts) -> StepResult | None:
         """Step from time t (s) with the forces (n, 6) there; None, with no change, if it is not smooth.
 
         It is not smooth where a contact or a limit is closed at the beginning or violated at the end, or
@@ -89,7 +89,7 @@ class RattleStep:
             return None
         return outcome
 
-    def _step_from(self, state: State, t: float, force: Floats) -> Outcome | None:
+    def _step_from(self, state: State, t: float, force: Floats) -> StepResult | None:
         bodies, h = self._bodies, self._step
         start = np.empty((len(bodies.mass), 6))
         kernels.step_velocity(bodies, state, start)
@@ -198,7 +198,7 @@ class RattleStep:
         position, quaternion = state.position.copy(), state.quaternion.copy()
         return _Place(rows, JointSystem(problem), position, quaternion)
 
-    def _finish(self, state: State, t: float, end: Floats, first: Floats) -> Outcome | None:
+    def _finish(self, state: State, t: float, end: Floats, first: Floats) -> StepResult | None:
         """Project the velocities onto the joints at time t (s) at the end of the step; `first` is λ (b,)."""
         mechanism, bodies = self._mechanism, self._bodies
         momentum = np.empty_like(end)
@@ -225,7 +225,7 @@ class RattleStep:
         self._place = place
         energy = float(kernels.kinetic_energy(bodies, end))
         work = float(kernels.kinetic_energy(bodies, velocity)) - energy
-        return Outcome(
+        return StepResult(
             solution, velocity, self._none, np.zeros((0, 3)), outcome, energy, joint_work=work, closed=True
         )
 

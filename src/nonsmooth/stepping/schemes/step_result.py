@@ -30,7 +30,7 @@ class JointOutcome:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class StepResult:
     """The end of a step; the bodies have been moved."""
 
     solution: Solution
