@@ -528,7 +528,7 @@ def test_wrong_bounds_in_a_file(tmp_path: Path) -> None:
 
 def test_formats_of_others_do_not_hold_bounds(tmp_path: Path) -> None:
     for write, words in (
-        (write_fclib, "joint rows have bounds, which FCLib files do not store: use write_problem"),
+        (write_fclib, "joint rows have bounds, which FCLib files do not store: keep them with write_problem"),
         (write_siconos, "6 joint rows, and Siconos text files store contacts only: use write_problem"),
     ):
         with pytest.raises(UnsupportedError, match=words):
