@@ -9,7 +9,7 @@ Progress = Callable[[int, int, str], None]
 
 
 def frames_with_progress(frames: Sequence[int], progress: Progress | None) -> Iterator[int]:
-    """Give numbers of frames one by one; `progress`, if there is one, is told of each and of the end."""
+    """Yield frame numbers one by one; call `progress`, if given, before each and at the end."""
     report = progress or (lambda done, total, what: None)
     for done, number in enumerate(frames):
         report(done, len(frames), f"frame {number}")
