@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -16,16 +17,37 @@ from helpers.random_bodies import Scene, build_scene
 
 
 def drop_stale_kernels() -> None:
-    """Delete compiled kernels that are older than any kernel source.
+    """Delete compiled kernels that are older than a source file that is part of them.
 
     Numba looks at the source file of a kernel alone, not at the files of the functions inlined in it.
     """
     package = Path(nonsmooth.__file__).parent
-    sources = [*package.rglob("kernels/**/*.py"), package / "_support" / "jit.py"]
-    newest = max(path.stat().st_mtime for path in sources)
-    for compiled in package.rglob("__pycache__/*.nb[ic]"):
-        if compiled.stat().st_mtime < newest:
-            compiled.unlink(missing_ok=True)
+    sources = [*package.rglob("kernels/**/*.py"), *(package / "_support").glob("*.py")]
+    imports = {source: kernel_imports(source, package) & set(sources) for source in sources}
+    of_all = {package / "_support" / "jit.py", package / "_support" / "packed.py"}
+    for source in sources:
+        parts, waiting = set(of_all), [source]
+        while waiting:
+            part = waiting.pop()
+            if part not in parts:
+                parts.add(part)
+                waiting += imports[part]
+        newest = max(part.stat().st_mtime for part in parts)
+        for compiled in source.parent.glob(f"__pycache__/{source.stem}.*.nb[ic]"):
+            if compiled.stat().st_mtime < newest:
+                compiled.unlink(missing_ok=True)
+
+
+def kernel_imports(source: Path, package: Path) -> set[Path]:
+    """The files that a source file imports from this package by name."""
+    modules = [
+        f"{statement.module}.{name.name}" if deeper else statement.module
+        for statement in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("nonsmooth.")
+        for name in statement.names
+        for deeper in (False, True)
+    ]
+    return {package.parent / f"{module.replace('.', '/')}.py" for module in modules}
 
 
 drop_stale_kernels()
