@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,20 +22,29 @@ class BroadPhase:
         self._group = group
         self._half_spaces = np.flatnonzero(half_space).astype(np.int32)
         self._bounded = np.flatnonzero(~half_space).astype(np.int32)
-        count = len(self._bounded)
-        self._level = np.empty(count, dtype=np.int32)
-        self._cell = np.empty(kernels.LEVELS)
-        self._bin_count = np.zeros(kernels.BINS, dtype=np.int32)
-        self._bin_size = np.zeros(kernels.BINS)
-        self._key = np.empty((count, 2), dtype=np.int64)
-        self._table = np.empty((kernels.LEVELS, 2), dtype=np.int64)
-        self._start = np.empty(4 * count + 16 * kernels.LEVELS + 1, dtype=np.int32)
-        self._order = np.empty(count, dtype=np.int32)
-        self._sorted_bound = np.empty((count, 7))
-        self._sorted_key = np.empty(count, dtype=np.int64)
+        (
+            self._level, self._cell, self._bin_count, self._bin_size, self._key, self._table, self._start,
+            self._order, self._sorted_bound, self._sorted_key,
+        ) = self.make_work()  # fmt: skip
         self._tally = np.empty(len(group) + 1, dtype=np.int32)
         self._pairs = np.empty((8 * len(group) + 64, 2), dtype=np.int32)
         self._scratch = np.empty_like(self._pairs)
+
+    @property
+    def of_shapes(self) -> tuple[Indices, Indices, Indices]:
+        """The group of every shape, the half-spaces, and the other shapes."""
+        return self._group, self._half_spaces, self._bounded
+
+    def make_work(self) -> tuple[NDArray[Any], ...]:
+        """New work arrays for the cells."""
+        count = len(self._bounded)
+        return (
+            np.empty(count, dtype=np.int32), np.empty(kernels.LEVELS), np.zeros(kernels.BINS, dtype=np.int32),
+            np.zeros(kernels.BINS), np.empty((count, 2), dtype=np.int64),
+            np.empty((kernels.LEVELS, 2), dtype=np.int64),
+            np.empty(4 * count + 16 * kernels.LEVELS + 1, dtype=np.int32), np.empty(count, dtype=np.int32),
+            np.empty((count, 7)), np.empty(count, dtype=np.int64),
+        )  # fmt: skip
 
     def pairs(self, bound: Floats, centre: Floats, axes: Floats) -> Indices:
         """Pairs (p, 2) with a < b, sorted by a, then b; a view that the next call overwrites.

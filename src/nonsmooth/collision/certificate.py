@@ -195,15 +195,9 @@ class ContactChecker:
         """
         if withheld is None:
             withheld = Withheld.empty()
-        if self.mode == "none":
-            return ContactCertificate(
-                contacts=len(contacts), withheld=_by_reason(withheld), worst="The check is switched off."
-            )
-        period = 1
-        if self.mode == "sampled":
-            if step % STRIDE:
-                return ContactCertificate(contacts=len(contacts), withheld=_by_reason(withheld))
-            step, period = step // STRIDE, PERIOD // STRIDE
+        if self.every == 0 or step % self.every:
+            return self.unchecked(contacts, withheld)
+        step, period = step // self.every, 1 if self.mode == "all" else PERIOD // STRIDE
         position, quaternion = _writable(position), _writable(quaternion)
         rows = self._rows(contacts, float(margin))
         at_meeting, keys = rows, self._nothing
@@ -252,6 +246,20 @@ class ContactChecker:
             excess=float(result.ratio.max()),
             worst=self._sentence(contacts, result, names, withheld, wrong),
         )
+
+    @property
+    def every(self) -> int:
+        """Number of steps from one in which contacts are checked to the next; 0 if they never are."""
+        return {"all": 1, "sampled": STRIDE, "none": 0}[self.mode]
+
+    def unchecked(self, contacts: Contacts, withheld: Withheld) -> ContactCertificate:
+        """Certificate of a step whose contacts are not checked."""
+        counts = _by_reason(withheld)
+        if self.mode == "none":
+            return ContactCertificate(
+                contacts=len(contacts), withheld=counts, worst="The check is switched off."
+            )
+        return ContactCertificate(contacts=len(contacts), withheld=counts)
 
     def _keys(self, shapes: NDArray[np.int32]) -> Integers:
         """One number for each pair of shapes."""

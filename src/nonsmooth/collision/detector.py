@@ -13,11 +13,12 @@ from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.crossings import tell_of_crossings
 from nonsmooth.collision.kernels import placement
 from nonsmooth.collision.kernels.broad_phase import drop_ignored
-from nonsmooth.collision.kernels.closed_forms.pairs import Motion
+from nonsmooth.collision.kernels.closed_forms.pairs import Motion, Output
+from nonsmooth.collision.kernels.detection import Cells, ContactRows, Detection, PairRows, Placed
 from nonsmooth.collision.kernels.motion.covering import Course
 from nonsmooth.collision.kernels.motion.fast_pairs import any_fast, followed
-from nonsmooth.collision.narrow_phase import NarrowPhase
-from nonsmooth.collision.seams import Seams, has_seams
+from nonsmooth.collision.narrow_phase import NarrowPhase, scratch
+from nonsmooth.collision.seams import OF_MARGIN, PLANES, Seams, has_seams
 from nonsmooth.collision.withheld import Withheld, led_bodies
 from nonsmooth.errors import OptionError, ProblemError
 from nonsmooth.model.shapes import HALF_SPACE
@@ -122,6 +123,48 @@ class Detector:
         if not sum(map(len, parts)):
             return None
         return np.concatenate(met), np.concatenate(parts)
+
+    @property
+    def least_radii(self) -> Floats:
+        """Least inner radius (n,) of each body's shapes in m."""
+        return self._least
+
+    def arrays(self, contacts: int, pairs: int) -> Detection:
+        """What `kernels.detection` needs, with room for a number of contacts and of pairs."""
+        narrow, shapes = self._narrow, len(self._bound)
+        group, half_spaces, bounded = self._broad_phase.of_shapes
+        nothing = np.empty(0, dtype=np.int64)
+        ignored = (nothing, nothing) if self._ignored is None else self._ignored
+        tally = np.empty(shapes + 1, dtype=np.int32)
+        columns = half_spaces, bounded, *self._broad_phase.make_work(), tally, group, *ignored
+        cells = Cells(**dict(zip(Cells._fields, columns, strict=True)))
+        flush = np.empty(0) if self._seams is None else self._seams.flush
+        placed = Placed(
+            self._local_bound, self._centre, self._axes, self._bound, self._reach, narrow.inner, self._led,
+            self._hasty, np.empty(shapes), flush,
+        )  # fmt: skip
+        closed, solids, found = (Output(*Contacts.allocate(contacts).columns()) for _ in range(3))
+        rows = ContactRows(
+            closed, solids, found, np.empty(contacts), np.empty(shapes + 1, dtype=np.int64),
+            np.empty(2 * contacts, dtype=np.int64), np.empty(contacts, dtype=np.int64),
+            np.empty(PLANES, dtype=np.int64),
+        )  # fmt: skip
+        work = narrow.solid_work()
+        spots = len(work.manifold.found)
+        return Detection(
+            narrow.shapes, narrow.tables, cells, placed,
+            PairRows(
+                np.empty((pairs, 2), dtype=np.int32), np.empty((pairs, 2), dtype=np.int32),
+                np.empty(pairs, dtype=np.int64), np.empty((pairs, 2), dtype=np.int32),
+            ),
+            rows, scratch(), work, np.empty((spots, 7)), np.empty(spots, dtype=np.int64),
+            np.zeros(2, dtype=np.int64), np.array([self.margin, OF_MARGIN]),
+        )  # fmt: skip
+
+    @property
+    def needs_python(self) -> bool:
+        """Whether `kernels.detection` cannot find the contacts of these shapes."""
+        return self._narrow.has_surfaces
 
     def _motion(self, displacement: Floats, turn: Floats) -> Motion:
         return Motion(

@@ -20,6 +20,7 @@ def match_impulses(old: Contacts, impulses: Floats, new: Contacts) -> Floats:
             f"impulses have shape {impulses.shape}, but there are {len(old)} old contacts: "
             f"give shape ({len(old)}, 3)."
         )
-    start = np.empty((len(new), 3))
-    kernels.carry_over(old.shapes, old.feature, impulses, new.shapes, new.feature, start)
+    start, row = np.empty((len(new), 3)), np.empty(len(new), dtype=np.int64)
+    kernels.match(old.shapes, old.feature, new.shapes, new.feature, row)
+    kernels.carry_over(row, impulses, start)
     return start

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,11 +10,10 @@ from nonsmooth._support.packed import Packed
 from nonsmooth.collision.contacts import ContactBuffers, Contacts
 from nonsmooth.collision.inner_radius import inner_radii
 from nonsmooth.collision.kernels.closed_forms import pairs as narrow
+from nonsmooth.collision.kernels.detection import Work
 from nonsmooth.collision.kernels.directions.nearest import nearest
 from nonsmooth.collision.kernels.directions.solids import Solid
-from nonsmooth.collision.kernels.directions.work import Work as SeparationWork
 from nonsmooth.collision.kernels.directions.work import make_work as separation_work
-from nonsmooth.collision.kernels.manifolds.support_features import ManifoldWork
 from nonsmooth.collision.kernels.manifolds.support_features import make_work as manifold_work
 from nonsmooth.collision.kernels.manifolds.touching import touch_solids
 from nonsmooth.collision.kernels.motion import covering
@@ -37,13 +34,6 @@ _TREE = 16
 """From this number of rays and of shapes, rays use a tree of the shapes' bounds."""
 _SURFACE_ROOM = 256
 """Initial number of rows for the contacts of a pair with a mesh."""
-
-
-class Work(NamedTuple):
-    """Scratch of the kernels for convex solids."""
-
-    separation: SeparationWork
-    manifold: ManifoldWork
 
 
 class NarrowPhase:
@@ -67,10 +57,8 @@ class NarrowPhase:
         self._shapes = Packed(self.shapes)
         self._round = bool(np.isin(table.kind, (SPHERE, HALF_SPACE)).all())  # one contact per pair
         self._buffers, self._room = ContactBuffers(), 64
-        self._scratch = narrow.Scratch(
-            np.empty((12, 7)), np.empty(12, np.int64), np.empty((2, 12, 3)), np.empty((2, 12), np.int64)
-        )
-        self._work = Packed(Work(separation_work(pieces.hulls), manifold_work(pieces.hulls)))
+        self._scratch = scratch()
+        self._work = Packed(self.solid_work())
         self._spots, self._marks = _spots(len(self._work.manifold.found))
         self._surface = np.isin(table.kind, (MESH, HEIGHT_FIELD))
         self._surfaces = bool(self._surface.any())
@@ -80,6 +68,15 @@ class NarrowPhase:
             self._closed[row] = isinstance(shape, Mesh) and shape.closed
         self._surface_work: Packed | None = None
         self._surface_spots, self._surface_marks = _spots(0)
+
+    def solid_work(self) -> Work:
+        """New scratch of the kernels for convex solids."""
+        return Work(separation_work(self.tables), manifold_work(self.tables))
+
+    @property
+    def has_surfaces(self) -> bool:
+        """Whether there are meshes or height fields."""
+        return self._surfaces
 
     def contacts(
         self, pairs: Indices, centre: Floats, axes: Floats, motion: narrow.Motion
@@ -269,6 +266,13 @@ class NarrowPhase:
                 rows, self.shapes.tags[rows, 3].astype(np.int64), self._closed[rows], self.meshes, centre,
                 axes, origins, ways, limit, work, np.empty(13), hit, distance, normal,
             )  # fmt: skip
+
+
+def scratch() -> narrow.Scratch:
+    """New scratch of the closed forms."""
+    return narrow.Scratch(
+        np.empty((12, 7)), np.empty(12, np.int64), np.empty((2, 12, 3)), np.empty((2, 12), np.int64)
+    )
 
 
 def _early(contacts: Contacts, part: Floats) -> Withheld:

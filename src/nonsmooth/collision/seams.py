@@ -14,9 +14,9 @@ from nonsmooth.collision.withheld import SEAM, Withheld
 from nonsmooth.model.shape_table import ShapeTable
 from nonsmooth.model.shapes import HALF_SPACE, SPHERE
 
-_PLANES = 16
+PLANES = 16
 """Largest number of planes of faces that a shape is tested against."""
-_OF_MARGIN, _OF_SIZE = 1e-3, 8e-6
+OF_MARGIN, _OF_SIZE = 1e-3, 8e-6
 """Largest height of a flush neighbour above a face: fraction of the margin, and of the smaller shape's
 diameter. The possible overlap with an edge must not grow with the margin, and the check allows 1e-5 of the
 size."""
@@ -34,18 +34,19 @@ class Seams:
         """Set constant data: shapes of one `group` (s,) do not move relative to each other, and `radius` (s,)
         in m is that of a ball around each shape."""
         self._narrow, self._group = narrow, group
-        self._flush = _OF_SIZE * 2.0 * radius
+        self.flush = _OF_SIZE * 2.0 * radius
+        """(s,) height in m of a neighbour above a face up to which it is flush, by size."""
         self._first = np.empty(len(narrow.shapes.tags) + 1, dtype=np.int64)
         self._order: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._hidden: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._faces: NDArray[np.int64] = np.empty(_PLANES, dtype=np.int64)
+        self._faces: NDArray[np.int64] = np.empty(PLANES, dtype=np.int64)
 
     def withhold(
         self, contacts: Contacts, centre: Floats, axes: Floats, margin: float
     ) -> tuple[Contacts, Withheld]:
         """The contacts to use, and those withheld; `margin` in m as for the detector."""
         count = len(contacts)
-        level = np.minimum(self._flush, _OF_MARGIN * margin)
+        level = np.minimum(self.flush, OF_MARGIN * margin)
         if count > len(self._hidden):
             self._hidden, self._order = np.empty(2 * count, np.int64), np.empty(4 * count, np.int64)
         hidden = self._hidden[:count]

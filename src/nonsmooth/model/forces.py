@@ -154,6 +154,11 @@ class AppliedForces:
         for entry in self._constant:
             total[entry.body] += entry.wrench(0.0, np.array(quaternions.IDENTITY))
 
+    @property
+    def change(self) -> bool:
+        """Whether a force may depend on time or on the state."""
+        return bool(self._changing or self._held or self._fields or self._pair_fields)
+
     def add_changing(self, total: Floats, t: float, system: System) -> None:
         """Add the forces that depend on time t (s) or on the state to `total` (n, 6)."""
         if self._changing or self._held:

@@ -402,16 +402,27 @@ class System(Queried):
         (n, 6): force in N, world frame, then torque in N·m, body frame, about the centre of mass; without the
         gyroscopic term. Zero for fixed bodies.
         """
+        total = self._constant().copy()
+        self._forces.add_changing(total, t, self)
+        self._joints.add_forces(total, t, self)
+        return total
+
+    def _constant(self) -> Floats:
+        """Gravity and constant forces (n, 6): the same array until the system changes."""
         if self._constant_forces is None:
             constant = np.zeros((self.count, 6))
             moving = ~self.fixed
             constant[moving, :3] = self.mass[moving, None] * self._gravity
             self._forces.add_constant(constant)
             self._constant_forces = constant
-        total = self._constant_forces.copy()
-        self._forces.add_changing(total, t, self)
-        self._joints.add_forces(total, t, self)
-        return total
+        return self._constant_forces
+
+    @property
+    def steady_forces(self) -> Floats | None:
+        """What `forces` returns if that is the same at all times and in all states: one array; else None."""
+        if self._forces.change or self._joints.have_coordinates:
+            return None
+        return self._constant()
 
     def copy(self) -> System:
         """Return an independent copy of the system; shapes and user functions are shared."""

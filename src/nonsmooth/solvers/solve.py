@@ -23,8 +23,11 @@ from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.momentum import balance_is_certain, momentum_error
 from nonsmooth.solvers.analysis.contradicting_joints import joints_contradict
 from nonsmooth.solvers.base import Goal, Iteration, Solver
+from nonsmooth.solvers.parts.first_sweeps import FirstSweeps
 from nonsmooth.solvers.solution import Entry, History, Solution, Statistics
 
+NOTHING_APPROACHES = "no contact approaches: zero impulses are the solution"
+"""The note of such a solution."""
 _BLOCKS_AT_ONCE = 1_000_000
 """Visits of blocks in one call of `advance`, about 20 ms, so that Python and threads cost little."""
 
@@ -80,17 +83,23 @@ def _default() -> Solver:
     return Auto()
 
 
-def run_to_goal(problem: ContactProblem, solver: Solver, start: Floats, goal: Goal) -> Solution:
-    """Run a solver in the shared loop and judge its result."""
+def run_to_goal(
+    problem: ContactProblem,
+    solver: Solver,
+    start: Floats,
+    goal: Goal,
+    sweeps: FirstSweeps | None = None,
+) -> Solution:
+    """Run a solver in the shared loop and judge its result; `sweeps` are the first ones, if they are done."""
     clock = Clock()
     limit = solver.iteration_limit(goal)
     if _nothing_approaches(problem, start):
-        note = "no contact approaches: zero impulses are the solution"
         ended = Ended(Status.SOLVED, np.zeros_like(start), 0, (Entry(0, 0.0, clock.elapsed(), 0.0),))
-        return _conclude(problem, solver, goal, clock, ended, note)
+        return _conclude(problem, solver, goal, clock, ended, NOTHING_APPROACHES)
     start = _zero_where_that_is_the_answer(problem, start)
     entries: tuple[Entry, ...] = ()
-    sweeps = None if goal.history else solver.first_sweeps(problem, start, goal)
+    if sweeps is None and not goal.history:
+        sweeps = solver.first_sweeps(problem, start, goal)
     done = 0
     if sweeps is not None:
         entries = (Entry(sweeps.done, sweeps.residual, clock.elapsed()),)

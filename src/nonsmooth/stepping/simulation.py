@@ -89,7 +89,6 @@ class Simulation:
         self._stepper = TimeStepper(self._system, step, self.options)
         self._outdated = False  # whether bodies were added or removed since the stepper was created
         self._log = StepLog()
-        self._frame: Frame | None = None
 
     def __repr__(self) -> str:
         return f"Simulation(time={self.time:g} s, step={self._stepper.step:g} s, {self._system!r})"
@@ -122,17 +121,19 @@ class Simulation:
     @property
     def frame(self) -> Frame | None:
         """The last step; None at the beginning and after `reset`, `add`, `remove` or setting `state`."""
-        return self._frame
+        return self._stepper.frame
 
     @property
     def contacts(self) -> Contacts:
         """Contacts of the last step, with gap and normal."""
-        return Contacts.empty() if self._frame is None else self._frame.contacts
+        frame = self.frame
+        return Contacts.empty() if frame is None else frame.contacts
 
     @property
     def impulses(self) -> Floats:
         """Impulses (c, 3) of the contacts in the last step in N·s, on body B, world frame."""
-        return np.zeros((0, 3)) if self._frame is None else self._frame.impulses
+        frame = self.frame
+        return np.zeros((0, 3)) if frame is None else frame.impulses
 
     @property
     def forces(self) -> Floats:
@@ -164,9 +165,7 @@ class Simulation:
     def step(self, n: int = 1) -> Frame:
         """Do n steps and return the last frame."""
         whole("Simulation.step", "n", n, 1)
-        for _ in range(n):
-            frame = self._advance()
-        return frame
+        return self._advance_to(self.index + n)
 
     def run(self, *, until: float | Callable[[Frame], bool]) -> Frame | None:
         """Step up to a given time, or until a function of the frame returns True; return the last frame.
@@ -182,9 +181,7 @@ class Simulation:
         if not is_finite(until):
             raise OptionError(f"until is {until!r}: give a time in s, or a function of the frame")
         last = steps_to(until, self._stepper.step)
-        while self.index < last:
-            self.step()
-        return self._frame
+        return self._advance_to(last) if self.index < last else self.frame
 
     def observe(self, hook: Hook) -> Hook:
         """Call a function with the `Frame` of every step from now on; return the function."""
@@ -193,22 +190,36 @@ class Simulation:
         self._hooks.append(hook)
         return hook
 
-    def _advance(self) -> Frame:
-        stepper, recorder, done = self._current(), self._recorder, self._log.count
+    def _advance_to(self, last: int) -> Frame:
+        """Do all steps up to a number of steps done; the frame of the last one."""
+        frame = self._advance(last - self.index)
+        while self.index < last:
+            frame = self._advance(last - self.index)
+        return frame
+
+    def _advance(self, most: int) -> Frame:
+        """Do up to this number of steps, one alone if somebody looks at each; the frame of the last one."""
+        stepper, recorder = self._current(), self._recorder
         recorder = None if recorder is None or recorder.closed else recorder
-        before = stepper.memory()
+        judged = self.throw or stepper.options.world is not None  # such a step may be taken back
+        if judged or recorder is not None or self._hooks:
+            most = 1
+        before, last = (stepper.memory(), stepper.frame) if judged else (None, None)
+        done = self._log.count
         try:
-            frame = stepper.advance()
+            frame = stepper.advance(most)
             if self.throw and frame.status != "solved":
                 raise _failure(frame)
             with nullcontext() if recorder is None else uninterrupted():
-                self._log.add(frame)  # from here on the step is complete
-                self._frame = frame
+                self._log.add(stepper.take_rows())  # from here on the steps are complete
                 if recorder is not None:
                     recorder.take(frame)
         except BaseException:
             if self._log.count == done:
-                stepper.restore(before)
+                if before is None:
+                    self._log.add(stepper.take_rows())
+                else:
+                    stepper.restore(before, last)
             raise
         for hook in self._hooks:
             hook(frame)
@@ -244,7 +255,6 @@ class Simulation:
         except BaseException:
             self._stepper.restore(before)
             raise
-        self._frame = None
 
     def _index_of(self, state: State, bodies: int) -> int:
         """Number of steps up to a state; checks that it fits this number of bodies."""
@@ -390,7 +400,7 @@ class Simulation:
         """
         self._refuse_while_recording("adding a body")
         index = self._system.add_body(shape, **options)
-        self._outdated, self._frame = True, None
+        self._change_bodies()
         return index
 
     def remove(self, body: int | str) -> None:
@@ -401,7 +411,12 @@ class Simulation:
         self._refuse_while_recording("removing a body")
         number = removal.remove_body(self._system, body)
         self._stepper.renumber_shapes(number)
-        self._outdated, self._frame = True, None
+        self._change_bodies()
+
+    def _change_bodies(self) -> None:
+        """Let the next step begin with a new stepper."""
+        self._stepper.forget()
+        self._outdated = True
 
 
 def _failure(frame: Frame) -> NonsmoothError:

@@ -9,7 +9,7 @@ import numpy as np
 from nonsmooth._support.arrays import Floats
 from nonsmooth._support.registry import advice
 from nonsmooth.model.system import System
-from nonsmooth.stepping.frame import Frame
+from nonsmooth.stepping.kernels.numbers import NAMES
 
 NUMBERS = {
     "contacts": "1",
@@ -38,7 +38,6 @@ NUMBERS = {
 }
 """Names and units of the numbers of a step besides its certificate."""
 
-_ALWAYS = ("time", "residual", "iterations", "solved")
 _OF_IMPACTS = ("impacts", "impact_work", "reduced_impacts", "unfinished_impacts")
 
 ABSENT = {name: 0.0 if name in ("joint_error", *_OF_IMPACTS) else np.nan for name in NUMBERS}
@@ -66,22 +65,19 @@ class StepLog(Mapping[str, Floats]):
     """
 
     def __init__(self) -> None:
-        self._names = (*_ALWAYS, *NUMBERS)
+        self._names = NAMES
         self._place = {name: place for place, name in enumerate(self._names)}
         self._columns = np.empty((len(self._names), 64))
         self.count = 0
         """Number of steps."""
 
-    def add(self, frame: Frame) -> None:
-        """Append a step."""
-        if self.count == self._columns.shape[1]:
+    def add(self, rows: Floats) -> None:
+        """Append steps, a row (names,) of each."""
+        count = self.count + len(rows)
+        while count > self._columns.shape[1]:
             self._columns = np.concatenate([self._columns, np.empty_like(self._columns)], axis=1)
-        told = frame.numbers
-        self._columns[:, self.count] = (
-            frame.time, frame.residual, frame.iterations, frame.status == "solved",
-            *(told.get(name, absent) for name, absent in ABSENT.items()),
-        )  # fmt: skip
-        self.count += 1
+        self._columns[:, self.count : count] = rows.T
+        self.count = count
 
     def __getitem__(self, name: str) -> Floats:
         if name not in self._place:

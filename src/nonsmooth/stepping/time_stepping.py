@@ -1,43 +1,67 @@
 """Time stepping: System → contacts → problem → solution with certificate → new state.
 
-`EulerStep` does steps with contacts, `RattleStep` steps without, and `Projection` corrects positions.
-Impulses of joints, and of contacts that persist, are the warm start of the next solve.
+`kernels.walk` does the steps. It returns where something has to be done outside of it, which the methods of
+`TimeStepper` do: `EulerStep` steps with joints and impacts, `RattleStep` steps without contacts, and
+`Projection` corrects positions. Impulses of joints, and of contacts that persist, are the warm start of the
+next solve.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from nonsmooth._support.arrays import Floats, Integers
 from nonsmooth._support.kernel_clock import kernel_seconds, work_seconds
-from nonsmooth.collision.certificate import ContactChecker
+from nonsmooth.collision.certificate import ContactCertificate, ContactChecker
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.detector import Detector
-from nonsmooth.collision.matching import match_impulses
+from nonsmooth.collision.withheld import Withheld
 from nonsmooth.errors import ProblemError, WorldError
+from nonsmooth.iteration.status import Status
 from nonsmooth.model.system import System
-from nonsmooth.stepping.contact_numbers import WRONG_CONTACTS, contact_numbers
-from nonsmooth.stepping.frame import Frame, Timings
+from nonsmooth.solvers.base import Goal
+from nonsmooth.solvers.parts.first_sweeps import FirstSweeps
+from nonsmooth.solvers.solution import Entry, History, Solution, Statistics
+from nonsmooth.solvers.solve import NOTHING_APPROACHES, run_to_goal
+from nonsmooth.stepping.contact_numbers import WRONG_CONTACTS, check_numbers, contact_numbers
+from nonsmooth.stepping.frame import Detail, Frame, Timings
 from nonsmooth.stepping.kernels import motion as motion_kernels
+from nonsmooth.stepping.kernels import numbers as columns
 from nonsmooth.stepping.kernels import step as kernels
+from nonsmooth.stepping.kernels import walk as stages
+from nonsmooth.stepping.kernels import world as at
 from nonsmooth.stepping.options import StepOptions
-from nonsmooth.stepping.schemes.body_constants import body_constants, spin_radius
+from nonsmooth.stepping.schemes.body_constants import body_constants
 from nonsmooth.stepping.schemes.euler import EulerStep
 from nonsmooth.stepping.schemes.mechanism import Mechanism
 from nonsmooth.stepping.schemes.projection import Projection
 from nonsmooth.stepping.schemes.rattle import RattleStep
-from nonsmooth.stepping.schemes.step_problem import Motion
+from nonsmooth.stepping.schemes.step_problem import Motion, step_problem
 from nonsmooth.stepping.schemes.step_result import StepResult
-from nonsmooth.stepping.schemes.turning_planes import TurningPlanes
 from nonsmooth.stepping.step_count import check_step
-from nonsmooth.stepping.step_log import numbers_of
+from nonsmooth.stepping.step_log import ABSENT, numbers_of
+from nonsmooth.stepping.world import LOG_ROWS, World
 
-_LATE = 1e-3
-"""Overlap, relative to the margin, above which a new contact counts as found too late."""
+_LOOK_EVERY = 0.05
+"""Time in s after which a walk returns, so that Ctrl-C takes effect."""
+_STATE = ("position", "quaternion", "linear_velocity", "angular_velocity")
+
+
+@dataclass
+class _Outside:
+    """What was done outside of the walk in a step."""
+
+    step: int = -1
+    withheld: Withheld = field(default_factory=Withheld.empty)
+    certificate: ContactCertificate | None = None
+    solution: Solution | None = None
+    result: StepResult | None = None
 
 
 class TimeStepper:
@@ -50,137 +74,305 @@ class TimeStepper:
         self._asked = StepOptions() if options is None else options
         self.system, self.step, self.options = system, float(step), self._asked.for_system(system, step)
         options = self.options
-        self.index = 0
-        self.timings = Timings()
         self._detector = Detector(system, options.margin)
         self._checker = ContactChecker(system, options.contact_check)
-        self._bodies, mass = body_constants(system)
-        self._spin_radius = spin_radius(system)
-        self._planes = TurningPlanes(system)
+        self._bodies, self._mass = body_constants(system)
         self.mechanism = Mechanism(system, self._bodies)
-        self._euler = EulerStep(
-            system, self._bodies, mass, self.mechanism, self._detector, self.step, options
+        parts = system, self._bodies, self._mass, self.mechanism, self._detector
+        self._euler = EulerStep(*parts, self.step, options)
+        self._projection = Projection(*parts)
+        self._rattle = RattleStep(*parts, self.step)
+        self._world = World(
+            system, (self._bodies, self._mass), self._detector, self._checker.every, self.step, options
         )
-        self._projection = Projection(system, self._bodies, mass, self.mechanism, self._detector)
-        self._rattle = RattleStep(system, self._bodies, mass, self.mechanism, self._detector, self.step)
-        count = system.count
-        self._rotation = np.empty((count, 3, 3))
-        self._motion = Motion(np.empty((count, 6)), np.empty((count, 6)))
-        self._displacement, self._turn = np.empty((count, 3)), np.empty(count)
-        self.contacts = Contacts.empty()
-        self.impulses = np.zeros((0, 3))
-        """World frame, on body B, in N·s, without those of impacts: the warm start of the next solve."""
+        plain = options.scheme == "stabilised" and not self._euler.impacts_possible
+        self._world.count[at.OUTSIDE] = not plain or len(system.joints) > 0
+        self._goal = Goal(options.tolerance, options.max_iterations)
         self._names = numbers_of(system, options.scheme)
         self.joint_impulses = np.zeros(self.mechanism.count)
         """λ in N·s or N·m·s, one per joint row."""
+        self._steady: Floats | None = None  # the forces in the world, if they do not change
+        self._outside = _Outside()
+        self._handlers: dict[int, Callable[[], None]] = {
+            stages.FORCES: self._compute_forces,
+            stages.GROW: self._world.grow,
+            stages.CONTACTS: self._find_contacts,
+            stages.CHECKING: self._check_contacts,
+            stages.SCHEME: self._do_scheme,
+            stages.SOLVER: self._solve,
+            stages.FAST: self._follow,
+        }
+        self._timings, self._walked, self._chunk = Timings(), 0.0, 1
+        self._frame: Any = object()
+        self._unheld = sys.getrefcount(self._frame)
+        self._frame = None
+
+    @property
+    def index(self) -> int:
+        """Number of steps done."""
+        return int(self._world.count[at.STEP])
 
     @property
     def time(self) -> float:
         """Time reached, in s."""
         return self.index * self.step
 
-    def advance(self) -> Frame:
-        """Do one step and return its frame."""
-        system, options = self.system, self.options
-        began, waited = work_seconds(), kernel_seconds()
-        force = system.forces(self.time)
-        state = self._state()
-        centres = state.position.copy()
-        self._prepare(state, force)
-        moved = work_seconds()
-        contacts = self._detector.detect(state.position, state.quaternion, self._displacement, self._turn)
-        found = work_seconds()
-        contacts = self._checked(state, contacts)
-        checked = work_seconds()
-        start = match_impulses(self.contacts, self.impulses, contacts)
-        late = self._late(contacts)
-        prepared = work_seconds()
-        outcome = None
-        if options.scheme == "rattle" and not self._detector.follows:
-            outcome = self._rattle.attempt(state, self.time, force, contacts)
-        if outcome is None:
+    @property
+    def frame(self) -> Frame | None:
+        """The last step; None before the first one."""
+        frame: Frame | None = self._frame
+        return frame
+
+    def advance(self, most: int = 1) -> Frame:
+        """Do up to this number of steps, as many as fit between two looks for Ctrl-C; the last one's frame.
+
+        After an error the system is at the last complete step. `take_rows` has the numbers of all steps.
+        """
+        world, count = self._world, self._world.count
+        self._keep_frame()
+        began, waited, first = work_seconds(), kernel_seconds(), self.index
+        try:
+            count[at.UNTIL] = first + min(most, self._chunk)
+            self._set_steady_forces()
+            started = began
+            while (reason := stages.walk(world.packed)) != stages.DONE:
+                self._walked += work_seconds() - started
+                self._handlers[reason]()
+                started = work_seconds()
+            ended = work_seconds()
+            self._walked += ended - started
+            self._check_inside()
+            frame = self._frame = self._make_frame()
+        except BaseException:
+            self._drop_step()
+            raise
+        if most > 1:
+            self._chunk = min(max(int(_LOOK_EVERY * (self.index - first) / (ended - began)), 1), LOG_ROWS)
+        self._timings.kernels += kernel_seconds() - waited
+        return frame
+
+    def take_rows(self) -> Floats:
+        """Numbers (steps, names) of the steps since the last call: see `StepLog`. A view."""
+        count = self._world.count
+        rows = self._world.arrays.log[: count[at.LOGGED]]
+        count[at.LOGGED] = 0
+        return rows
+
+    @property
+    def timings(self) -> Timings:
+        """Wall times of the parts of all steps so far."""
+        cycles = self._world.arrays.cycles
+        total = float(cycles.sum())
+        if total > 0.0:
+            shares = (self._walked / total * cycles).tolist()
+            self._timings.add(**dict(zip(at.PARTS, shares, strict=True)))
+        elif self._walked > 0.0:  # no counter of cycles on this processor
+            self._timings.add(steps=self._walked)
+        self._walked, cycles[:] = 0.0, 0
+        return self._timings
+
+    # ---- frames ----------------------------------------------------------------------------------
+
+    def _make_frame(self) -> Frame:
+        """The frame of the last step; its details are read when somebody asks for them."""
+        world = self._world
+        row = world.arrays.log[world.count[at.LOGGED] - 1].tolist()
+        done = self._done_outside()
+        status = Status.SOLVED if world.count[at.REACHED] else Status.STALLED
+        if done.solution is not None:
+            status = done.solution.status
+        return Frame(
+            self.system, world.arrays.state, (self.index, self.step),
+            str(status) if row[columns.WRONG] == 0.0 else WRONG_CONTACTS, row, self._names, self._detail,
+        )  # fmt: skip
+
+    def _keep_frame(self) -> None:
+        """Copy what the last frame shows, which the next step overwrites, if somebody else holds it."""
+        if self._frame is not None and sys.getrefcount(self._frame) > self._unheld:
+            self._frame.keep()
+
+    def _done_outside(self) -> _Outside:
+        """What was done outside of the walk in the last step."""
+        return self._outside if self._outside.step == self.index - 1 else _Outside()
+
+    def _detail(self) -> Detail:
+        """Copies of the contacts of the last step, its impulses and its solution."""
+        done, move = self._done_outside(), self._world.arrays.move
+        if done.result is not None:
+            result = done.result
+            found = replace(result.contacts, certificate=done.certificate)
+            solution = result.solution
+            return Detail(found, move.centres.copy(), result.all_impulses, result.joints, lambda: solution)
+        contacts = self._contacts()
+        found = replace(contacts, certificate=self._certificate(contacts, done))
+        impulses = self._world.arrays.problem.impulses[: len(found)].copy()
+        known = done.solution
+        look = self._walked_solution() if known is None else lambda: known
+        return Detail(found, move.centres.copy(), impulses, None, look)
+
+    def _contacts(self) -> Contacts:
+        """A copy of the contacts of the step."""
+        return self._world.contacts().copy()
+
+    def _certificate(self, contacts: Contacts, done: _Outside) -> ContactCertificate:
+        """The certificate of the contacts, also in a step that does not check them."""
+        if done.certificate is not None:
+            return done.certificate
+        return self._checker.unchecked(contacts, done.withheld)
+
+    def _walked_solution(self) -> Callable[[], Solution]:
+        """What makes the solution of a step that the walk solved, from copies of its problem."""
+        world = self._world
+        count, arrays, options = world.count, world.arrays, self.options
+        c, swept, solved = int(count[at.FOUND]), int(count[at.SWEPT]), bool(count[at.REACHED])
+        rows, friction = world.rows(), arrays.detection.contacts.found.friction[:c].copy()
+        motion = Motion(arrays.move.momentum.copy(), arrays.move.free)
+        blocks, residual = arrays.problem.x[:c].copy(), float(arrays.real[at.SOLVED_TO])
+
+        def solution() -> Solution:
+            problem = step_problem(self._mass, motion, rows, friction, options.law)
+            history = History((Entry(swept, residual, 0.0),))
+            note = FirstSweeps.note if swept else NOTHING_APPROACHES
+            statistics = Statistics(options.solver.name, swept, 0.0, history, note)
+            return Solution.of(problem, Status.SOLVED if solved else Status.STALLED, blocks, statistics)
+
+        return solution
+
+    def _drop_step(self) -> None:
+        """After an error: return to the last complete step."""
+        count = self._world.count
+        lost = count[at.STAGE] not in (stages.BEGIN, stages.READY)
+        count[at.STAGE] = stages.BEGIN
+        self._world.move_whole_step()
+        if count[at.LOGGED] > 0:
+            self._frame = self._make_frame()
+        if lost and self._frame is not None:
+            self._frame.lose()
+
+    # ---- what leaves the walk --------------------------------------------------------------------
+
+    def _now(self) -> _Outside:
+        """The record of what is done outside in this step."""
+        if self._outside.step != self.index:
+            self._outside = _Outside(self.index)
+        return self._outside
+
+    def _set_steady_forces(self) -> None:
+        steady = self.system.steady_forces
+        self._world.count[at.FORCES_CHANGE] = steady is None
+        if steady is not None and steady is not self._steady:
+            self._world.arrays.move.force[:] = steady
+        self._steady = steady
+
+    def _compute_forces(self) -> None:
+        began = work_seconds()
+        self._world.arrays.move.force[:] = self.system.forces(self.time)
+        self._timings.add(motion=work_seconds() - began)
+
+    def _find_contacts(self) -> None:
+        began, arrays = work_seconds(), self._world.arrays
+        self._detector.margin = float(arrays.detection.margins[0])
+        state, move = arrays.state, arrays.move
+        contacts = self._detector.detect(state.position, state.quaternion, move.displacement, move.turn)
+        self._world.set_contacts(contacts)
+        self._now().withheld = self._detector.withheld
+        self._world.count[at.WITHHELD] = len(self._detector.withheld)
+        self._timings.add(collision=work_seconds() - began)
+
+    def _check_contacts(self) -> None:
+        began, arrays, now = work_seconds(), self._world.arrays, self._now()
+        now.certificate = self._checker.check(
+            self._world.contacts(), arrays.state.position, arrays.state.quaternion,
+            margin=float(arrays.detection.margins[0]), step=self.index, withheld=now.withheld,
+            displacement=arrays.move.displacement,
+        )  # fmt: skip
+        arrays.check[:] = check_numbers(now.certificate)
+        self._timings.add(checking=work_seconds() - began)
+
+    def _solve(self) -> None:
+        """Solve the problem of a step that sweeps in the walk do not solve."""
+        began, world, options = work_seconds(), self._world, self.options
+        count, arrays = world.count, world.arrays
+        c = int(count[at.FOUND])
+        rows, friction = world.rows(), arrays.detection.contacts.found.friction[:c].copy()
+        motion = Motion(arrays.move.momentum.copy(), arrays.move.free)
+        problem = step_problem(self._mass, motion, rows, friction, options.law)
+        start, x = np.empty((c, 3)), arrays.problem.x[:c]
+        kernels.to_components(rows.frame, arrays.matched.start[:c], start)
+        sweeps = None
+        if c <= count[at.SMALL] and options.law.sides == 0:
+            sweeps = FirstSweeps(x.copy(), int(count[at.SWEPT]), float(arrays.real[at.SOLVED_TO]))
+        assembled = work_seconds()
+        options.solver.check(problem)
+        solution = run_to_goal(problem, options.solver, start, self._goal, sweeps)
+        x[:] = solution.impulses.reshape(-1, 3)
+        count[at.SWEPT] = solution.statistics.iterations
+        count[at.REACHED] = solution.status is Status.SOLVED
+        self._now().solution = solution
+        self._timings.add(assembly=assembled - began, solver=work_seconds() - assembled)
+
+    def _follow(self) -> None:
+        """Follow fast bodies, which stop where they meet others."""
+        began, arrays = work_seconds(), self._world.arrays
+        move, contacts = arrays.move, self._world.contacts()
+        move.times[:] = self._euler.times(
+            arrays.state, Motion(move.momentum, move.free), move.velocity, contacts,
+            arrays.problem.impulses[: len(contacts)], move.force,
+        )  # fmt: skip
+        self._world.count[at.SHORTENED] = 1
+        self._timings.add(motion=work_seconds() - began)
+
+    def _do_scheme(self) -> None:
+        """Do a step with joints, impacts or another scheme, from its contacts on."""
+        before = self.memory()
+        try:
+            self._do_rest(self._now())
+        except BaseException:
+            self._set_memory(before)
+            raise
+
+    def _do_rest(self, now: _Outside) -> None:
+        began, system, world = work_seconds(), self.system, self._world
+        state, move = world.arrays.state, world.arrays.move
+        contacts = self._contacts()
+        now.certificate = self._certificate(contacts, now)
+        result = None
+        if self.options.scheme == "rattle" and not self._detector.follows:
+            result = self._rattle.attempt(state, self.time, move.force, contacts)
+        if result is None:
             # a copy, because the problem keeps it and the next step overwrites it
-            motion = Motion(self._motion.momentum.copy(), self._motion.velocity)
-            outcome = self._euler.advance(
-                state, self.time, motion, contacts, start, self.joint_impulses, force
+            motion = Motion(move.momentum.copy(), move.free)
+            start = world.arrays.matched.start[: len(contacts)]
+            result = self._euler.advance(
+                state, self.time, motion, contacts, start, self.joint_impulses, move.force
             )
             system.joints.run_on(system, self.step)
         solved = work_seconds()
-        self.index += 1
-        self.contacts, self.impulses = outcome.contacts, outcome.impulses
-        if outcome.joints is not None:
-            self.joint_impulses = outcome.joints.impulses
-        joint_error = self._project_positions(state, outcome)
-        numbers = self._numbers(outcome) | contact_numbers(contacts, system.bounding_radius)
-        numbers["late_contacts"] = float(late)
-        if len(system.joints):
-            numbers["joint_error"] = joint_error
-        self._check_state(state)
-        self.timings.add(
-            motion=moved - began + work_seconds() - solved,
-            collision=found - moved,
-            checking=checked - found,
-            assembly=prepared - checked + outcome.assembling,
-            solver=solved - prepared - outcome.assembling,
+        late = float(world.count[at.LATE_FOUND])
+        world.count[at.STEP] += 1
+        world.remember(result.contacts.shapes, result.contacts.feature, result.impulses)
+        if result.joints is not None:
+            self.joint_impulses = result.joints.impulses
+        joint_error = self._project_positions(state, result)
+        numbers = self._numbers(result) | contact_numbers(
+            replace(contacts, certificate=now.certificate), system.bounding_radius
         )
-        self.timings.kernels += kernel_seconds() - waited
-        solution = outcome.solution
-        return Frame(
-            index=self.index,
-            time=self.time,
-            step=self.step,
-            position=state.position,
-            quaternion=state.quaternion,
-            linear_velocity=state.linear,
-            angular_velocity=state.angular,
-            contacts=replace(outcome.contacts, certificate=contacts.certificate),
-            centres=centres,
-            impulses=outcome.all_impulses,
-            residual=solution.certificate.residual,
-            status=str(solution.status) if numbers["wrong_contacts"] == 0.0 else WRONG_CONTACTS,
-            iterations=solution.statistics.iterations,
-            numbers=numbers,
-            solution=solution,
-            joints=outcome.joints,
-            system=system,
+        numbers |= {"late_contacts": late, "joint_error": joint_error if len(system.joints) else 0.0}
+        solution = result.solution
+        right = solution.status is Status.SOLVED and numbers["wrong_contacts"] == 0.0
+        world.add_row(
+            (
+                self.time, solution.certificate.residual, solution.statistics.iterations, right,
+                *(numbers.get(name, absent) for name, absent in ABSENT.items()),
+            )
+        )  # fmt: skip
+        now.result, now.solution = result, solution
+        world.count[at.STAGE] = stages.BEGIN
+        self._timings.add(
+            motion=work_seconds() - solved,
+            assembly=result.assembling,
+            solver=solved - began - result.assembling,
         )
-
-    def _state(self) -> motion_kernels.State:
-        """The system's own arrays, with matching rotation matrices."""
-        system = self.system
-        state = motion_kernels.State(
-            system.position,
-            system.quaternion,
-            system.linear_velocity,
-            system.angular_velocity,
-            self._rotation,
-        )
-        motion_kernels.set_rotations(state.quaternion, state.rotation)
-        return state
-
-    def _prepare(self, state: motion_kernels.State, force: Floats) -> None:
-        """Compute the motion without impulses, and bounds on the bodies' displacements."""
-        motion, options = self._motion, self.options
-        motion_kernels.free_motion(self._bodies, state, force, self.step, motion.momentum, motion.velocity)
-        motion_kernels.reach(
-            self._bodies, state, motion.velocity, self._spin_radius, self.step, self._displacement, self._turn
-        )
-        self._planes.add(state, self.step, self._displacement, self._turn)
-        fastest = float(np.sqrt(np.max(np.sum(self._displacement**2, axis=1))))
-        self._detector.margin = min(max(options.margin, fastest), 2.0 * options.margin)
-
-    def _checked(self, state: motion_kernels.State, contacts: Contacts) -> Contacts:
-        """The contacts with their certificate."""
-        certificate = self._checker.check(
-            contacts,
-            state.position,
-            state.quaternion,
-            margin=self._detector.margin,
-            step=self.index,
-            withheld=self._detector.withheld,
-            displacement=self._displacement,
-        )
-        return replace(contacts, certificate=certificate)
 
     def _project_positions(self, state: motion_kernels.State, outcome: StepResult) -> float:
         """Correct positions as the scheme requires; return the joints' error in m or rad."""
@@ -192,14 +384,6 @@ class TimeStepper:
         rows = self.mechanism.at(state)
         self.mechanism.remember(rows)
         return self.mechanism.error(self.mechanism.coordinates(rows, self.time))
-
-    def _late(self, contacts: Contacts) -> int:
-        """Number of overlapping contacts that the last step did not have: they were found too late."""
-        deep = np.flatnonzero(contacts.gap < -_LATE * self.options.margin)
-        if self.index == 0 or len(deep) == 0:
-            return 0
-        known = match_impulses(self.contacts, np.ones((len(self.contacts), 3)), contacts)
-        return int(np.sum(known[deep, 0] == 0.0))
 
     def _numbers(self, outcome: StepResult) -> dict[str, float]:
         """The step's scalars; energies in J at its end, penetration in m at its beginning."""
@@ -238,16 +422,18 @@ class TimeStepper:
             numbers["flight_work"] = outcome.flight_work
         return numbers
 
-    def _check_state(self, state: motion_kernels.State) -> None:
+    def _check_inside(self) -> None:
+        """Raise if a body has left the world."""
         if self.options.world is None:
             return
         lower, upper = self.options.world
-        outside = np.any((state.position < lower) | (state.position > upper), axis=1) & ~self.system.fixed
+        position = self.system.position
+        outside = np.any((position < lower) | (position > upper), axis=1) & ~self.system.fixed
         if outside.any():
             body = int(np.argmax(outside))
             raise WorldError(
                 f"{self.system.label(body)} left the world at t = {self.time:g} s: it is at "
-                f"{np.array2string(state.position[body], precision=4)} m; enlarge world, or give it walls"
+                f"{np.array2string(position[body], precision=4)} m; enlarge world, or give it walls"
             )
 
     # ---- state for bitwise identical continuation ------------------------------------------------
@@ -255,25 +441,30 @@ class TimeStepper:
     def memory(self) -> dict[str, Any]:
         """Everything that the next steps depend on, besides the system's constants and the options."""
         system = self.system
+        shapes, feature, impulses = self._world.remembered()
         return {
             "index": self.index,
             "position": system.position.copy(),
             "quaternion": system.quaternion.copy(),
             "linear_velocity": system.linear_velocity.copy(),
             "angular_velocity": system.angular_velocity.copy(),
-            # a step creates new arrays here and does not change these
-            "contact_shapes": self.contacts.shapes,
-            "contact_feature": self.contacts.feature,
-            "contact_impulses": self.impulses,
-            "joint_impulses": self.joint_impulses,
+            "contact_shapes": shapes.copy(),
+            "contact_feature": feature.copy(),
+            "contact_impulses": impulses.copy(),
+            "joint_impulses": self.joint_impulses,  # a step creates a new array
             "joint_angles": self.system.joints.memory(),
         }
 
-    def restore(self, memory: dict[str, Any]) -> None:
-        """Restore what `memory` returned."""
+    def restore(self, memory: dict[str, Any], frame: Frame | None = None) -> None:
+        """Restore what `memory` returned, and the frame that was the last one then."""
+        self._set_memory(memory)
+        self.forget()
+        self._frame = frame
+
+    def _set_memory(self, memory: dict[str, Any]) -> None:
         system = self.system
-        self.index = int(memory["index"])
-        for name in ("position", "quaternion", "linear_velocity", "angular_velocity"):
+        self._world.count[at.STEP] = int(memory["index"])
+        for name in _STATE:
             stored = np.asarray(memory[name])
             if stored.shape != getattr(system, name).shape:
                 raise ProblemError(
@@ -281,14 +472,16 @@ class TimeStepper:
                     "resume with the system that the run began with"
                 )
             getattr(system, name)[:] = stored
-        count = len(memory["contact_feature"])
-        self.contacts = Contacts.allocate(count)
-        self.contacts.shapes[:] = memory["contact_shapes"]
-        self.contacts.feature[:] = memory["contact_feature"]
-        self.impulses = np.array(memory["contact_impulses"])
+        self._world.remember(memory["contact_shapes"], memory["contact_feature"], memory["contact_impulses"])
         if "joint_angles" in memory:  # older recordings of systems without joints may lack it
             system.joints.restore(np.asarray(memory["joint_angles"]))
             self.joint_impulses = np.array(memory["joint_impulses"])
+
+    def forget(self) -> None:
+        """Forget the last step's frame and numbers."""
+        self._keep_frame()
+        self._frame, self._outside = None, _Outside()
+        self._world.count[at.LOGGED] = 0
 
     # ---- adding and removing bodies -------------------------------------------------------------
 
@@ -296,12 +489,12 @@ class TimeStepper:
         """Return a stepper of the system in its current form, which continues from here."""
         other = TimeStepper(self.system, self.step, self._asked)
         other.restore(self.memory())
-        other.timings = self.timings
+        other._timings = self.timings
         return other
 
     def renumber_shapes(self, number: Integers) -> None:
         """Replace the numbers of the shapes by (s,); contacts of shapes with −1 are dropped."""
-        shapes = number[self.contacts.shapes]
+        old, feature, impulses = self._world.remembered()
+        shapes = number[old]
         kept = np.flatnonzero(np.all(shapes >= 0, axis=1))
-        self.contacts, self.impulses = self.contacts.take(kept), self.impulses[kept]
-        self.contacts.shapes[:] = shapes[kept]
+        self._world.remember(shapes[kept].astype(np.int32), feature[kept], impulses[kept])

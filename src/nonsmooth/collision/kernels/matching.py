@@ -16,8 +16,8 @@ def _compare(shapes, feature, i, other_shapes, other_feature, j):
 
 
 @kernel
-def carry_over(old_shapes, old_feature, old_values, shapes, feature, values):
-    """Copy the three values of each old contact to the new contact of the same key; zero where it is new."""
+def match(old_shapes, old_feature, shapes, feature, old):
+    """Fill `old` (c,) with the row of the old contact of the same key, −1 where a contact is new."""
     i = 0
     for j in range(shapes.shape[0]):
         order = -1
@@ -26,10 +26,16 @@ def carry_over(old_shapes, old_feature, old_values, shapes, feature, values):
             if order >= 0:
                 break
             i += 1
-        same = order == 0
+        old[j] = i if order == 0 else -1
+        i += order == 0
+
+
+@kernel
+def carry_over(old, old_values, values):
+    """Copy the three values of the old contact of every new one; zero where it is new."""
+    for j in range(old.shape[0]):
         for k in range(3):
-            values[j, k] = old_values[i, k] if same else 0.0
-        i += same
+            values[j, k] = old_values[old[j], k] if old[j] >= 0 else 0.0
 
 
 @inlined_kernel

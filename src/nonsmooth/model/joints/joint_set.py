@@ -371,6 +371,11 @@ class JointSet:
 
     # ---- forces ---------------------------------------------------------------------------------
 
+    @property
+    def have_coordinates(self) -> bool:
+        """Whether springs, dampers, motors or others act on coordinates of joints."""
+        return self._coordinates.count > 0
+
     def add_forces(self, total: Floats, t: float, system: Bodies) -> None:
         """Add the forces of springs, dampers and force motors at time t (s) to `total` (n, 6)."""
         if self._coordinates.count == 0:

@@ -92,13 +92,16 @@ def block_weights(diagonal, components, weight):
                 weight[i, k] = 1.0 / diagonal[i, k, k]
 
 
-@allocating_kernel
-def island_scales(cones, q, island, share, idle):
+@kernel
+def fill_scales(cones, q, zero, island, share, idle, moving):
     """Fill in the scale S of every island: the residual of zero impulses, at least a `share` of the
     free velocities. Returns the residual of zero impulses over all islands. In √J.
+
+    `zero` (blocks, 3) are zeros; `moving` (islands,) is scratch.
     """
-    moving, zero = np.zeros(idle.shape[0]), np.zeros((q.shape[0], 3))
-    idle[:] = 0.0
+    for j in range(idle.shape[0]):
+        idle[j] = 0.0
+        moving[j] = 0.0
     total = 0.0
     for i in range(q.shape[0]):
         s = tilting_term(cones, i, q[i, 1], q[i, 2])
@@ -114,12 +117,21 @@ def island_scales(cones, q, island, share, idle):
 
 
 @allocating_kernel
-def relative_residual(cones, island, scale, x, u):
+def island_scales(cones, q, island, share, idle):
+    """`fill_scales` with scratch of its own."""
+    return fill_scales(cones, q, np.zeros((q.shape[0], 3)), island, share, idle, np.empty(idle.shape[0]))
+
+
+@kernel
+def residual_by_island(cones, island, scale, x, u, residual, size):
     """Largest relative natural map over the islands, for impulses x with velocities u (blocks, 3).
 
     Not less than the rounding of the impulses: below that γ − Π_K(γ − …) says nothing. NaN stays NaN.
+    `residual` and `size` (islands,) are scratch.
     """
-    residual, size = np.zeros(scale.shape[0]), np.zeros(scale.shape[0])
+    for j in range(scale.shape[0]):
+        residual[j] = 0.0
+        size[j] = 0.0
     for i in range(x.shape[0]):
         s = tilting_term(cones, i, u[i, 1], u[i, 2])
         r0, r1, r2 = natural_map(cones, i, x, u[i, 0], u[i, 1], u[i, 2], s)
@@ -136,13 +148,25 @@ def relative_residual(cones, island, scale, x, u):
 
 
 @allocating_kernel
-def residual_of_impulses(form, bodies, cones, q, island, scale, x):
-    """The same for impulses alone: u = N x + q. `bodies` is the length of A x in the factored form."""
-    u = np.empty_like(x)
-    apply(form, x, np.empty((bodies, 6)), u)
+def relative_residual(cones, island, scale, x, u):
+    """`residual_by_island` with scratch of its own."""
+    return residual_by_island(cones, island, scale, x, u, np.empty(scale.shape[0]), np.empty(scale.shape[0]))
+
+
+@kernel
+def velocities(form, x, q, w, u):
+    """Set u = N x + q; w is work space for A x."""
+    apply(form, x, w, u)
     for i in range(x.shape[0]):
         for k in range(3):
             u[i, k] += q[i, k]
+
+
+@allocating_kernel
+def residual_of_impulses(form, bodies, cones, q, island, scale, x):
+    """The same for impulses alone: u = N x + q. `bodies` is the length of A x in the factored form."""
+    u = np.empty_like(x)
+    velocities(form, x, q, np.empty((bodies, 6)), u)
     return relative_residual(cones, island, scale, x, u)
 
 

@@ -21,7 +21,14 @@ from nonsmooth.problem.kernels.operator import (
     copy_into,
     weigh,
 )
-from nonsmooth.problem.kernels.residuals import BOUNDED, Cones, residual_of_impulses, weighted_square
+from nonsmooth.problem.kernels.residuals import (
+    BOUNDED,
+    Cones,
+    residual_by_island,
+    residual_of_impulses,
+    velocities,
+    weighted_square,
+)
 from nonsmooth.solvers.kernels.joint_block import hold_joints
 from nonsmooth.solvers.kernels.local import invert_blocks, solve_contact
 
@@ -201,37 +208,90 @@ def dash_factored(
     return _dash(form, body_count, cones, diagonal, q, island, scale, whole, x, growth, most, tolerance)
 
 
-@allocating_kernel
-def _dash(form, bodies, cones, diagonal, q, island, scale, whole, x, growth, most, tolerance):
+class Room(NamedTuple):
+    """Scratch of `sweep_to_goal`."""
+
+    block: np.ndarray  # (blocks, 3, 3)
+    inverse: np.ndarray  # (blocks, 3, 3)
+    multiplier: np.ndarray  # (blocks,)
+    visited: np.ndarray  # (blocks,) int64
+    point: np.ndarray  # (blocks, 3)
+    before: np.ndarray  # (blocks, 3)
+    velocity: np.ndarray  # (blocks, 3)
+    w: np.ndarray  # (bodies, 6)
+    w_last: np.ndarray  # (bodies, 6)
+    w_judged: np.ndarray  # (bodies, 6)
+    momentum: np.ndarray  # (2,)
+    residual: np.ndarray  # (islands,)
+    size: np.ndarray  # (islands,)
+
+
+class Scaled(NamedTuple):
+    """Islands of the blocks, and the scale of each and of all together, as in `Scales`."""
+
+    island: np.ndarray  # (blocks,) int64
+    scale: np.ndarray  # (islands,)
+    whole: float
+
+
+@inlined_kernel
+def _judge(form, cones, q, scaled, x, w, room):
+    """True relative residual of x; w is scratch, and `room.velocity` is the velocity that belongs to x."""
+    velocities(form, x, q, w, room.velocity)
+    return residual_by_island(cones, scaled.island, scaled.scale, x, room.velocity, room.residual, room.size)
+
+
+@kernel
+def sweep_to_goal(form, cones, given, scaled, x, room, limits):
     """Sweeps with momentum from x, which becomes the answer, until its true residual is good enough.
 
-    Returns the number of sweeps and the residual. For contacts alone.
+    Returns the number of sweeps and the residual. For contacts alone. `given` are the diagonal blocks of N
+    and q; `limits` the growth that restarts the momentum, the largest number of sweeps and the tolerance.
     """
-    block, inverse, multiplier = np.empty_like(diagonal), np.empty_like(diagonal), np.zeros(x.shape[0])
-    invert_blocks(diagonal, cones.free, block, inverse)
-    visited = np.arange(x.shape[0])
-    point, w, w_last = x.copy(), np.zeros((bodies, 6)), np.zeros((bodies, 6))
-    weigh(form, point, w)
-    copy_into(w_last, w)
-    momentum = np.array([1.0, math.inf])
+    diagonal, q = given
+    growth, most, tolerance = limits
+    invert_blocks(diagonal, cones.free, room.block, room.inverse)
+    for i in range(x.shape[0]):
+        room.multiplier[i] = 0.0
+        room.visited[i] = i
+    local = Local(room.block, room.inverse, room.multiplier)
+    eq = Equations(form, cones, local, q, room.visited, None, 1.0, False)
+    residual = first = _judge(form, cones, q, scaled, x, room.w_judged, room)
+    copy_into(room.point, x)
+    copy_into(room.before, x)
+    weigh(form, room.point, room.w)
+    copy_into(room.w_last, room.w)
+    room.momentum[0], room.momentum[1] = 1.0, math.inf
     done, slack = 0, 1.0
-    residual = first = residual_of_impulses(form, bodies, cones, q, island, scale, x)
-    before = x.copy()
     while done < most and not residual <= tolerance:
         count = 1 if done == 0 else most - done  # what stands alone is solved by one visit
-        count, change, residual = judged_nesterov_sweeps(
-            form, cones.friction, cones.free, cones.weight, cones.lower, cones.upper, cones.sides,
-            cones.tilting, block, inverse, multiplier, q, visited, 1.0, False,
-            island, scale, point, w, x, w_last, momentum, growth, count, slack * tolerance * whole,
-        )  # fmt: skip
-        done += count
+        stop = slack * tolerance * scaled.whole
+        swept, change = nesterov_sweeps(
+            eq, Point(room.point, room.w), Point(x, room.w_last), room.momentum, growth, count, stop
+        )
+        done += swept
+        # the next sweep starts at `point`, whose weighted velocities the judgement must not touch
+        residual = _judge(form, cones, q, scaled, x, room.w_judged, room)
         if math.isnan(residual) or change == 0.0:
             break
         slack *= 0.5 if done > 1 else 1.0
     if not residual <= first:
-        copy_into(x, before)  # it ran away
+        copy_into(x, room.before)  # it ran away
         residual = first
     return done, residual
+
+
+@allocating_kernel
+def _dash(form, bodies, cones, diagonal, q, island, scale, whole, x, growth, most, tolerance):
+    """`sweep_to_goal` with scratch of its own."""
+    blocks, islands = x.shape[0], scale.shape[0]
+    room = Room(
+        np.empty_like(diagonal), np.empty_like(diagonal), np.empty(blocks), np.empty(blocks, dtype=np.int64),
+        np.empty_like(x), np.empty_like(x), np.empty_like(x), np.zeros((bodies, 6)), np.zeros((bodies, 6)),
+        np.zeros((bodies, 6)), np.empty(2), np.empty(islands), np.empty(islands),
+    )  # fmt: skip
+    scaled = Scaled(island, scale, whole)
+    return sweep_to_goal(form, cones, (diagonal, q), scaled, x, room, (growth, most, tolerance))
 
 
 @inlined_kernel

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from nonsmooth.solvers.base import Goal
 
 
-_MOST_BLOCKS = 64
+MOST_BLOCKS = 64
 """Largest number of contacts for which the setup of a run matters."""
-_SWEEPS = 100
-"""A few milliseconds at most, so that time limits and interrupts take effect."""
-_GROWTH = 1.2
+SWEEPS = 100
+"""Largest number of sweeps: a few milliseconds at most, so that time limits and interrupts take effect."""
+GROWTH = 1.2
 
 
 class FirstSweeps(NamedTuple):
@@ -34,11 +34,16 @@ class FirstSweeps(NamedTuple):
     note: str = "picked gauss-seidel: a problem this small is solved in one call"
 
 
+def most_sweeps(limit: int | None) -> int:
+    """Largest number of first sweeps under a limit of iterations."""
+    return SWEEPS if limit is None else min(SWEEPS, limit)
+
+
 def sweep_small_problem(problem: ContactProblem, start: Floats, goal: Goal) -> FirstSweeps | None:
     """Sweep a small problem without joints; None for any other problem."""
     operator, layout = problem.operator, problem.layout
     if (
-        layout.blocks > _MOST_BLOCKS
+        layout.blocks > MOST_BLOCKS
         or len(layout.joint_groups)
         or problem.law.sides
         or not operator.applies_by_kernel
@@ -49,7 +54,7 @@ def sweep_small_problem(problem: ContactProblem, start: Floats, goal: Goal) -> F
     run = kernels.dash_factored if isinstance(form, Factored) else kernels.dash_sparse
     sweeps, residual = run(
         *form, *problem.cones, operator.diagonal_blocks,
-        problem.free_blocks, scales.island, scales.per_island, scales.total, x, _GROWTH,
-        _SWEEPS if goal.max_iterations is None else min(_SWEEPS, goal.max_iterations), goal.tolerance,
+        problem.free_blocks, scales.island, scales.per_island, scales.total, x, GROWTH,
+        most_sweeps(goal.max_iterations), goal.tolerance,
     )  # fmt: skip
     return FirstSweeps(x, sweeps, goal.judge(problem, x, residual))

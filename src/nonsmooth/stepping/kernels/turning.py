@@ -1,6 +1,9 @@
-"""Vertices of hulls that come down within a step: where turning takes them."""
+"""What turns within a step: vertices of hulls that come down, and half-spaces that sweep."""
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from nonsmooth._support.jit import kernel
 from nonsmooth._support.kernels.rotations import turned
@@ -47,3 +50,41 @@ def turn_vertices(bodies, state, velocity, shapes, pairs, point, normal, cornere
             rise += normal[i, 2] * (s2 - (w0 * r1 - w1 * r0))
             gap[i] += rise if side == 1 else -rise
             shift[i, side, 0], shift[i, side, 1], shift[i, side, 2] = s0, s1, s2
+
+
+class Planes(NamedTuple):
+    """Half-spaces, any of which may rotate, and the bodies that they may meet."""
+
+    body: np.ndarray  # (p,) int64
+    normal: np.ndarray  # (p, 3) outward, in the frame of the body
+    others: np.ndarray  # (m,) int64: moving bodies that have a shape
+    radius: np.ndarray  # (m,) m: their bounding radii
+
+
+@kernel
+def sweep_planes(planes, state, step, displacement, turn):
+    """Raise `turn` (n,), how far each body's surface may come by rotation in m, where half-spaces sweep.
+
+    A half-space is a rigid surface that moves with its body: the point x of its plane has the velocity
+    v + ω × (x − p), with the position p and the velocities v and ω of the body. Towards the outside it is
+    n·v + (n × ω)·(x − p): a turntable (ω along n) does not approach, and a plane that tilts sweeps faster the
+    farther x is from p. It has no bounding radius; the distance follows from the other bodies' positions.
+    """
+    for j in range(planes.body.shape[0]):
+        body = planes.body[j]
+        n0, n1, n2 = planes.normal[j, 0], planes.normal[j, 1], planes.normal[j, 2]
+        w0, w1, w2 = state.angular[body, 0], state.angular[body, 1], state.angular[body, 2]
+        c0, c1, c2 = n1 * w2 - n2 * w1, n2 * w0 - n0 * w2, n0 * w1 - n1 * w0
+        rate = step * math.sqrt(c0 * c0 + c1 * c1 + c2 * c2)
+        if rate == 0.0:
+            continue
+        farthest = 0.0
+        for i in range(planes.others.shape[0]):
+            other = planes.others[i]
+            square = 0.0
+            for k in range(3):
+                arm = state.position[other, k] + displacement[other, k]
+                arm -= state.position[body, k] + displacement[body, k]
+                square += arm * arm
+            farthest = max(farthest, math.sqrt(square) + planes.radius[i])
+        turn[body] = max(turn[body], rate * farthest)

@@ -46,7 +46,7 @@ def body_constants(system: System) -> tuple[kernels.Bodies, BodyMass]:
 def spin_radius(system: System) -> Floats:
     """Largest distance of a body's surface from its centre for rotation; zero for centred spheres.
 
-    Half-spaces are left out: see `TurningPlanes`.
+    Half-spaces are left out: see `kernels.turning`.
     """
     table = system.shapes
     uneven = np.zeros(system.count, dtype=bool)

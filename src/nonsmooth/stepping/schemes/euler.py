@@ -66,6 +66,11 @@ class EulerStep:
         self._whole = np.full(len(bodies.mass), step)
         self._told = self._impacts.possible or self._ballistic
 
+    @property
+    def impacts_possible(self) -> bool:
+        """Whether two materials have restitution."""
+        return self._impacts.possible
+
     def advance(
         self,
         state: State,
@@ -101,7 +106,7 @@ class EulerStep:
         solution = self._solve(problem, np.concatenate([initial.ravel(), joint_start]))
         velocity, impulses, joint_impulses = self._result(solution, rows.frame, motion)
         joint_work = _joint_work(solution, joint_impulses)
-        times = self._times(state, motion, velocity, contacts, impulses, force)
+        times = self.times(state, motion, velocity, contacts, impulses, force)
         # after _times, which shortens free motion too: work that forces do not do is no work of contacts
         free_energy = float(motion_kernels.kinetic_energy(bodies, motion.velocity))
         outcome = None
@@ -122,7 +127,7 @@ class EulerStep:
             impacts=impacts, flight_work=float(flight_work),
         )  # fmt: skip
 
-    def _times(
+    def times(
         self, state: State, motion: Motion, velocity: Floats, contacts: Contacts, impulses: Floats,
         force: Floats,
     ) -> Floats:  # fmt: skip
