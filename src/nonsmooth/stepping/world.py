@@ -155,8 +155,8 @@ class World:
         """Set the contacts of the last step."""
         self.make_room(len(feature))
         self.count[kernels.KNOWN] = len(feature)
-        for own, given in zip(self.remembered(), (shapes, feature, impulses), strict=True):
-            own[:] = given
+        old = self.remembered()
+        old[0][:], old[1][:], old[2][:] = shapes, feature, impulses
 
     # ---- steps -----------------------------------------------------------------------------------
 
