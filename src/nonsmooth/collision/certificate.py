@@ -25,14 +25,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats, Integers
+from nonsmooth._support.packed import Packed
 from nonsmooth.collision.check_scene import make_scene, make_surfaces
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.kernels.check import rows as kernels
 from nonsmooth.collision.kernels.check import withheld as reasons
-from nonsmooth.collision.kernels.check.balls import check_balls, find_missing_balls
-from nonsmooth.collision.kernels.check.contacts import check_convex
-from nonsmooth.collision.kernels.check.missing import find_missing
-from nonsmooth.collision.kernels.check.surfaces import check_surfaces
+from nonsmooth.collision.kernels.check.step import (
+    CHECKED,
+    MISSING,
+    PAIRS,
+    PAIRS_CHECKED,
+    StepCheck,
+    check_step,
+)
 from nonsmooth.collision.withheld import REASONS, SWEPT, Withheld, led_bodies
 from nonsmooth.errors import OptionError
 from nonsmooth.model.shapes import HALF_SPACE, SPHERE
@@ -154,11 +159,13 @@ class ContactChecker:
             raise OptionError(f"contact_check is {mode!r}: choose one of {', '.join(MODES)}.")
         self.mode = mode
         table = system.shapes
-        self._scene, self._work = make_scene(table)
+        self._scene, work = make_scene(table)
         self._surfaces = make_surfaces(table)
         self._count, self._bodies = len(table), system.count
         self._led = led_bodies(system)
         self._round = bool(np.isin(table.kind, (SPHERE, HALF_SPACE)).all())
+        self.every = {"all": 1, "sampled": STRIDE, "none": 0}[mode]
+        """Number of steps from one in which contacts are checked to the next; 0 if they never are."""
         fixed = np.asarray(system.fixed)[table.body]
         # All fixed bodies are one group; half-spaces never touch each other.
         self._group = np.where(fixed | (table.kind == HALF_SPACE), -1, table.body).astype(np.int64)
@@ -168,6 +175,19 @@ class ContactChecker:
         self._names = [f'"{names[body]}"' if body in names else f"body {body}" for body in table.body]
         self._still = np.zeros((self._bodies, 3))
         self._nothing = np.empty(0, dtype=np.int64)
+        period = shape_period = 1
+        if mode == "sampled":
+            period = PERIOD // STRIDE
+            shape_period = max(period, self._count * self._count // _PAIRS_PER_VISIT)
+        self._period = period
+        plan = np.array([self.every, period, shape_period, self._round, self._bodies], dtype=np.int64)
+        result = kernels.Result(np.zeros(4), np.zeros(4), np.zeros(4), np.full(4, -1, dtype=np.int64))
+        self.arrays = StepCheck(
+            plan, self._scene, self._surfaces, work, self._group, self._ignored, result,
+            np.zeros(4, dtype=np.int64), np.empty((_NAMED, 2), dtype=np.int64),
+        )  # fmt: skip
+        """What the compiled check reads and writes."""
+        self._packed = Packed(self.arrays)
 
     def check(
         self,
@@ -197,26 +217,13 @@ class ContactChecker:
             withheld = Withheld.empty()
         if self.every == 0 or step % self.every:
             return self.unchecked(contacts, withheld)
-        step, period = step // self.every, 1 if self.mode == "all" else PERIOD // STRIDE
         position, quaternion = _writable(position), _writable(quaternion)
         rows = self._rows(contacts, float(margin))
-        at_meeting, keys = rows, self._nothing
+        meeting, keys = rows, self._nothing
         if len(withheld):
             keys = np.unique(self._keys(withheld.shapes))
-            rows, at_meeting = self._swept(rows, withheld, displacement)
-        result = kernels.Result(np.zeros(4), np.zeros(4), np.zeros(4), np.full(4, -1, dtype=np.int64))
-        both = rows, at_meeting
-        pairs, pairs_checked, checked = self._pairs(position, quaternion, both, step, period, result)
-        exempt = kernels.Exempt(self._group, self._ignored, self._bodies, keys)
-        shape_period = 1
-        if self.mode == "sampled":
-            shape_period = max(period, self._count * self._count // _PAIRS_PER_VISIT)
-        found = np.empty((_NAMED, 2), dtype=np.int64)
-        at = position, quaternion, rows.shapes, float(margin), exempt, step, shape_period
-        if self._round:
-            missing, _ = find_missing_balls(self._scene, *at, found)
-        else:
-            missing, _ = find_missing(self._scene, self._surfaces, *at, self._work, found)
+            rows, meeting = self._swept(rows, withheld, displacement)
+        check_step(self._packed, rows, meeting, keys, position, quaternion, step)
         unfounded, wrong = 0, -1
         # swept contacts of spheres are checked with their pairs
         if len(withheld) and not (self._round and np.all(withheld.reason == SWEPT)):
@@ -226,31 +233,37 @@ class ContactChecker:
                 self._still if displacement is None else displacement,
                 self._still if rotation is None else rotation,
             )
-            unfounded, wrong = self._reasons(move, contacts, withheld, step, period)
-        names = tuple(self._pair(a, b) for a, b in found[: min(missing, _NAMED)])
-        some = pairs_checked > 0
+            unfounded, wrong = self._reasons(move, contacts, withheld, step // self.every, self._period)
+        return self.certificate(contacts, withheld, unfounded, wrong)
+
+    def certificate(
+        self, contacts: Contacts, withheld: Withheld, unfounded: int = 0, wrong: int = -1
+    ) -> ContactCertificate:
+        """Certificate of the contacts that `arrays` has the check of.
+
+        `unfounded` is the number of reasons that do not hold, and `wrong` the row of the first.
+        """
+        result, tally = self.arrays.result, self.arrays.tally.tolist()
+        missing = tally[MISSING]
+        names = tuple(self._pair(a, b) for a, b in self.arrays.found[: min(missing, _NAMED)])
+        some = tally[PAIRS_CHECKED] > 0
         value = [float(number) if some else math.nan for number in result.value]
         return ContactCertificate(
             contacts=len(contacts),
-            checked=int(checked),
-            pairs=int(pairs),
-            pairs_checked=int(pairs_checked),
+            checked=tally[CHECKED],
+            pairs=tally[PAIRS],
+            pairs_checked=tally[PAIRS_CHECKED],
             gap_error=value[kernels.GAP],
             angle=value[kernels.ANGLE],
             point_error=value[kernels.POINT],
             span_error=value[kernels.SPAN],
-            missing=int(missing),
+            missing=missing,
             missing_pairs=names,
             withheld=_by_reason(withheld),
             unfounded=unfounded,
             excess=float(result.ratio.max()),
             worst=self._sentence(contacts, result, names, withheld, wrong),
         )
-
-    @property
-    def every(self) -> int:
-        """Number of steps from one in which contacts are checked to the next; 0 if they never are."""
-        return {"all": 1, "sampled": STRIDE, "none": 0}[self.mode]
 
     def unchecked(self, contacts: Contacts, withheld: Withheld) -> ContactCertificate:
         """Certificate of a step whose contacts are not checked."""
@@ -303,27 +316,6 @@ class ContactChecker:
         rows = rows._replace(part=part, way=sign * way)
         return rows, rows._replace(point=rows.point + with_other * rows.way, gap=gap)
 
-    def _pairs(
-        self,
-        position: Floats,
-        quaternion: Floats,
-        rows: tuple[kernels.Rows, kernels.Rows],
-        step: int,
-        period: int,
-        result: kernels.Result,
-    ) -> tuple[int, int, int]:
-        """Check pairs; numbers of all pairs, of checked pairs and of checked contacts."""
-        scene = self._scene
-        at, later = ((position, quaternion, which, step, period) for which in rows)
-        every, pairs, checked = check_balls(scene, *later, result)
-        if not self._round:
-            more, points = check_convex(scene, *at, self._work, result)
-            pairs, checked = pairs + more, checked + points
-        if len(self._surfaces.corners):
-            more, points = check_surfaces(scene, self._surfaces, *later, result)
-            pairs, checked = pairs + more, checked + points
-        return every, pairs, checked
-
     def _reasons(
         self, move: reasons.Move, contacts: Contacts, withheld: Withheld, step: int, period: int
     ) -> tuple[int, int]:
@@ -334,9 +326,9 @@ class ContactChecker:
             withheld.part,
         )  # fmt: skip
         reasons.check_withheld(
-            self._scene, self._group, move,
+            self._packed.scene, self._group, move,
             (contacts.shapes.astype(np.int64), contacts.point, contacts.normal, contacts.gap), columns,
-            step, period, self._work, counts, first,
+            step, period, self._packed.work, counts, first,
         )  # fmt: skip
         return int(counts[:, 1].sum()), int(first[0])
 

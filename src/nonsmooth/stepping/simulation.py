@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Unpack
 
 import numpy as np
@@ -193,8 +192,8 @@ class Simulation:
     def _advance_to(self, last: int) -> Frame:
         """Do all steps up to a number of steps done; the frame of the last one."""
         frame = self._advance(last - self.index)
-        while self.index < last:
-            frame = self._advance(last - self.index)
+        while frame.index < last:
+            frame = self._advance(last - frame.index)
         return frame
 
     def _advance(self, most: int) -> Frame:
@@ -210,9 +209,11 @@ class Simulation:
             frame = stepper.advance(most)
             if self.throw and frame.status != "solved":
                 raise _failure(frame)
-            with nullcontext() if recorder is None else uninterrupted():
+            if recorder is None:
                 self._log.add(stepper.take_rows())  # from here on the steps are complete
-                if recorder is not None:
+            else:
+                with uninterrupted():
+                    self._log.add(stepper.take_rows())
                     recorder.take(frame)
         except BaseException:
             if self._log.count == done:

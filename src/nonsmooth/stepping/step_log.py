@@ -67,22 +67,22 @@ class StepLog(Mapping[str, Floats]):
     def __init__(self) -> None:
         self._names = NAMES
         self._place = {name: place for place, name in enumerate(self._names)}
-        self._columns = np.empty((len(self._names), 64))
+        self._rows = np.empty((64, len(self._names)))
         self.count = 0
         """Number of steps."""
 
     def add(self, rows: Floats) -> None:
         """Append steps, a row (names,) of each."""
         count = self.count + len(rows)
-        while count > self._columns.shape[1]:
-            self._columns = np.concatenate([self._columns, np.empty_like(self._columns)], axis=1)
-        self._columns[:, self.count : count] = rows.T
+        while count > len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        self._rows[self.count : count] = rows
         self.count = count
 
     def __getitem__(self, name: str) -> Floats:
         if name not in self._place:
             raise KeyError(f"the steps have no number {name!r}: {advice(name, self._names)}")
-        column = self._columns[self._place[name], : self.count]
+        column = self._rows[: self.count, self._place[name]]
         column.flags.writeable = False
         return column
 
@@ -94,13 +94,13 @@ class StepLog(Mapping[str, Floats]):
 
     def table(self) -> Floats:
         """All numbers, (steps, names)."""
-        return np.ascontiguousarray(self._columns[:, : self.count].T)
+        return self._rows[: self.count].copy()
 
     def restore(self, table: Floats) -> None:
         """Restore what `table` returned; it may be older and lack the last of the names."""
         table = np.asarray(table, dtype=float)
         self.count = len(table)
-        self._columns = np.empty((len(self._names), max(64, self.count)))
-        self._columns[: table.shape[1], : self.count] = table.T
+        self._rows = np.empty((max(64, self.count), len(self._names)))
+        self._rows[: self.count, : table.shape[1]] = table
         for name in self._names[table.shape[1] :]:
-            self._columns[self._place[name], : self.count] = ABSENT[name]
+            self._rows[: self.count, self._place[name]] = ABSENT[name]

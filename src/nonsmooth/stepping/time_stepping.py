@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,10 +58,13 @@ class _Outside:
     """What was done outside of the walk in a step."""
 
     step: int = -1
-    withheld: Withheld = field(default_factory=Withheld.empty)
+    withheld: Withheld | None = None
     certificate: ContactCertificate | None = None
     solution: Solution | None = None
     result: StepResult | None = None
+
+
+_NOTHING = _Outside()
 
 
 class TimeStepper:
@@ -83,7 +86,7 @@ class TimeStepper:
         self._projection = Projection(*parts)
         self._rattle = RattleStep(*parts, self.step)
         self._world = World(
-            system, (self._bodies, self._mass), self._detector, self._checker.every, self.step, options
+            system, (self._bodies, self._mass), self._detector, self._checker, self.step, options
         )
         plain = options.scheme == "stabilised" and not self._euler.impacts_possible
         self._world.count[at.OUTSIDE] = not plain or len(system.joints) > 0
@@ -92,7 +95,7 @@ class TimeStepper:
         self.joint_impulses = np.zeros(self.mechanism.count)
         """λ in N·s or N·m·s, one per joint row."""
         self._steady: Floats | None = None  # the forces in the world, if they do not change
-        self._outside = _Outside()
+        self._outside = _NOTHING
         self._handlers: dict[int, Callable[[], None]] = {
             stages.FORCES: self._compute_forces,
             stages.GROW: self._world.grow,
@@ -110,7 +113,8 @@ class TimeStepper:
     @property
     def index(self) -> int:
         """Number of steps done."""
-        return int(self._world.count[at.STEP])
+        index: int = self._world.count.item(at.STEP)
+        return index
 
     @property
     def time(self) -> float:
@@ -132,6 +136,7 @@ class TimeStepper:
         self._keep_frame()
         began, waited, first = work_seconds(), kernel_seconds(), self.index
         try:
+            count[at.LOGGED] = 0
             count[at.UNTIL] = first + min(most, self._chunk)
             self._set_steady_forces()
             started = began
@@ -177,14 +182,18 @@ class TimeStepper:
         """The frame of the last step; its details are read when somebody asks for them."""
         world = self._world
         row = world.arrays.log[world.count[at.LOGGED] - 1].tolist()
-        done = self._done_outside()
-        status = Status.SOLVED if world.count[at.REACHED] else Status.STALLED
-        if done.solution is not None:
-            status = done.solution.status
+        index = self.index
+        status = "solved"
+        if row[columns.SOLVED] == 0.0:
+            status = WRONG_CONTACTS if row[columns.WRONG] else str(self._missed())
         return Frame(
-            self.system, world.arrays.state, (self.index, self.step),
-            str(status) if row[columns.WRONG] == 0.0 else WRONG_CONTACTS, row, self._names, self._detail,
-        )  # fmt: skip
+            self.system, world.arrays.state, (index, self.step), status, row, self._names, self._detail
+        )
+
+    def _missed(self) -> Status:
+        """Status of the last step's solution if it is not a good one."""
+        solution = self._done_outside().solution
+        return Status.STALLED if solution is None else solution.status
 
     def _keep_frame(self) -> None:
         """Copy what the last frame shows, which the next step overwrites, if somebody else holds it."""
@@ -193,7 +202,7 @@ class TimeStepper:
 
     def _done_outside(self) -> _Outside:
         """What was done outside of the walk in the last step."""
-        return self._outside if self._outside.step == self.index - 1 else _Outside()
+        return self._outside if self._outside.step == self.index - 1 else _NOTHING
 
     def _detail(self) -> Detail:
         """Copies of the contacts of the last step, its impulses and its solution."""
@@ -204,7 +213,7 @@ class TimeStepper:
             solution = result.solution
             return Detail(found, move.centres.copy(), result.all_impulses, result.joints, lambda: solution)
         contacts = self._contacts()
-        found = replace(contacts, certificate=self._certificate(contacts, done))
+        found = replace(contacts, certificate=self._certificate(contacts, done, self.index - 1))
         impulses = self._world.arrays.problem.impulses[: len(found)].copy()
         known = done.solution
         look = self._walked_solution() if known is None else lambda: known
@@ -214,11 +223,13 @@ class TimeStepper:
         """A copy of the contacts of the step."""
         return self._world.contacts().copy()
 
-    def _certificate(self, contacts: Contacts, done: _Outside) -> ContactCertificate:
+    def _certificate(self, contacts: Contacts, done: _Outside, step: int) -> ContactCertificate:
         """The certificate of the contacts, also in a step that does not check them."""
         if done.certificate is not None:
             return done.certificate
-        return self._checker.unchecked(contacts, done.withheld)
+        if self._checker.every > 0 and step % self._checker.every == 0:
+            return self._checker.certificate(contacts, Withheld.empty())
+        return self._checker.unchecked(contacts, done.withheld or Withheld.empty())
 
     def _walked_solution(self) -> Callable[[], Solution]:
         """What makes the solution of a step that the walk solved, from copies of its problem."""
@@ -286,7 +297,7 @@ class TimeStepper:
             margin=float(arrays.detection.margins[0]), step=self.index, withheld=now.withheld,
             displacement=arrays.move.displacement,
         )  # fmt: skip
-        arrays.check[:] = check_numbers(now.certificate)
+        arrays.checked[:] = check_numbers(now.certificate)
         self._timings.add(checking=work_seconds() - began)
 
     def _solve(self) -> None:
@@ -335,7 +346,7 @@ class TimeStepper:
         began, system, world = work_seconds(), self.system, self._world
         state, move = world.arrays.state, world.arrays.move
         contacts = self._contacts()
-        now.certificate = self._certificate(contacts, now)
+        now.certificate = self._certificate(contacts, now, self.index)
         result = None
         if self.options.scheme == "rattle" and not self._detector.follows:
             result = self._rattle.attempt(state, self.time, move.force, contacts)
@@ -480,7 +491,7 @@ class TimeStepper:
     def forget(self) -> None:
         """Forget the last step's frame and numbers."""
         self._keep_frame()
-        self._frame, self._outside = None, _Outside()
+        self._frame, self._outside = None, _NOTHING
         self._world.count[at.LOGGED] = 0
 
     # ---- adding and removing bodies -------------------------------------------------------------

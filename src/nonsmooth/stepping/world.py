@@ -8,8 +8,10 @@ import numpy as np
 
 from nonsmooth._support.arrays import Floats, Indices, Integers
 from nonsmooth._support.packed import Packed
+from nonsmooth.collision.certificate import ContactChecker
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.detector import Detector
+from nonsmooth.collision.kernels.check.step import CheckRows
 from nonsmooth.collision.kernels.detection import CONTACTS, PAIRS
 from nonsmooth.model.system import System
 from nonsmooth.problem.mass import BodyMass
@@ -41,11 +43,11 @@ class World:
         system: System,
         constants: tuple[Bodies, BodyMass],
         detector: Detector,
-        check_every: int,
+        checker: ContactChecker,
         step: float,
         options: ChosenOptions,
     ) -> None:
-        """Take `check_every`, the number of steps from one check of the contacts to the next; 0 for never."""
+        """Take the masses of all bodies and their factors, and what finds and checks the contacts."""
         bodies, mass = constants
         n = system.count
         self._detector, self._bodies = detector, n
@@ -65,18 +67,18 @@ class World:
             np.zeros(kernels.COUNTS, dtype=np.int64), np.zeros(kernels.REALS), bodies, state,
             kernels.Masses(mass.blocks, mass.lower, mass.lower_inverse), move, turning_planes(system),
             detector.arrays(_FIRST_ROOM, pairs), _matched(_FIRST_ROOM), self._problem(_FIRST_ROOM),
-            self._scratch(_FIRST_ROOM), np.zeros(kernels.CHECK_NUMBERS), np.empty((LOG_ROWS, len(NAMES))),
+            self._scratch(_FIRST_ROOM), checker.arrays, _check_rows(_FIRST_ROOM),
+            np.zeros(kernels.CHECK_NUMBERS), np.empty((LOG_ROWS, len(NAMES))),
             np.zeros(len(kernels.PARTS), dtype=np.int64),
         )  # fmt: skip
         self.count, self.real = self.arrays.count, self.arrays.real
-        self._choose(mass, check_every, step, options)
+        self._choose(mass, step, options)
         self.packed = Packed(self.arrays)
 
-    def _choose(self, mass: BodyMass, check_every: int, step: float, options: ChosenOptions) -> None:
+    def _choose(self, mass: BodyMass, step: float, options: ChosenOptions) -> None:
         """Set the numbers that do not change in a run."""
         count, real = self.count, self.real
         count[kernels.SIDES], real[kernels.TILTING] = options.law.sides, options.law.exact
-        count[kernels.CHECK_EVERY] = check_every
         count[kernels.FOUND_OUTSIDE] = self._detector.needs_python
         swept = isinstance(options.solver, Auto) and mass.rounding <= options.tolerance
         count[kernels.SMALL] = first_sweeps.MOST_BLOCKS if swept else -1
@@ -129,7 +131,11 @@ class World:
         matched.feature[:known] = old.matched.feature[:known]
         matched.impulses[:known] = old.matched.impulses[:known]
         self.arrays = old._replace(
-            detection=detection, matched=matched, problem=self._problem(room), room=self._scratch(room)
+            detection=detection,
+            matched=matched,
+            problem=self._problem(room),
+            room=self._scratch(room),
+            check_rows=_check_rows(room),
         )
         self.packed = Packed(self.arrays)
 
@@ -176,6 +182,10 @@ class World:
         """A copy of the rows of this step's contacts."""
         c = int(self.count[kernels.FOUND])
         return Rows(*(column[:c].copy() for column in self.arrays.problem.rows))
+
+
+def _check_rows(room: int) -> CheckRows:
+    return CheckRows(np.empty((room, 2), dtype=np.int64), np.zeros(room), np.zeros((room, 3)))
 
 
 def _matched(room: int) -> kernels.Matched:

@@ -148,7 +148,7 @@ def _candidates(d):
 
 
 @inner_kernel
-def _rows(out, count):
+def first_rows(out, count):
     """The first rows of a buffer."""
     return Output(
         out.shapes[:count], out.bodies[:count], out.feature[:count], out.point[:count], out.normal[:count],
@@ -169,7 +169,7 @@ def _hidden(d, count):
     c, shapes, placed = d.contacts, d.shapes, d.placed
     for s in range(placed.flush.shape[0]):
         placed.level[s] = min(placed.flush[s], d.margins[1] * d.margins[0])
-    found = _rows(c.found, count)
+    found = first_rows(c.found, count)
     list_by_shape(found.shapes, c.first, c.by_shape)
     tables = Shapes(
         shapes.tags, shapes.size, shapes.offset, shapes.rotation, shapes.friction, shapes.restitution
@@ -239,7 +239,11 @@ def find_contacts(d, position, quaternion, displacement, turn):
     if found > room:
         d.needed[CONTACTS] = found
         return ROOM
-    merge(_rows(buffers.closed, closed), _rows(buffers.solids, solids), _rows(buffers.found, found))
+    merge(
+        first_rows(buffers.closed, closed),
+        first_rows(buffers.solids, solids),
+        first_rows(buffers.found, found),
+    )
     if placed.flush.shape[0] > 0 and _hidden(d, found):
         return ELSEWHERE
     return found

@@ -64,7 +64,7 @@ def log_step(world):
     row[numbers.TIME] = (count[STEP] + 1) * real[H]
     row[numbers.RESIDUAL] = real[RESIDUAL]
     row[numbers.ITERATIONS] = count[SWEPT]
-    row[numbers.SOLVED] = 1.0 if count[REACHED] and world.check[3] == 0.0 else 0.0
+    row[numbers.SOLVED] = 1.0 if count[REACHED] and world.checked[3] == 0.0 else 0.0
     row[numbers.CONTACTS] = count[FOUND]
     row[numbers.KINETIC] = kinetic
     row[numbers.SPEED], row[numbers.POTENTIAL] = motion.body_numbers(
@@ -77,11 +77,11 @@ def log_step(world):
     row[numbers.PENETRATION], row[numbers.DEEP] = _overlaps(world, count[FOUND])
     row[numbers.LATE] = count[LATE_FOUND]
     row[numbers.FLIGHT_WORK] = math.nan
-    row[numbers.CHECKED] = world.check[0]
-    row[numbers.GAP_ERROR] = world.check[1]
-    row[numbers.NORMAL_ERROR] = world.check[2]
-    row[numbers.WRONG] = world.check[3]
-    row[numbers.MISSING] = world.check[4]
+    row[numbers.CHECKED] = world.checked[0]
+    row[numbers.GAP_ERROR] = world.checked[1]
+    row[numbers.NORMAL_ERROR] = world.checked[2]
+    row[numbers.WRONG] = world.checked[3]
+    row[numbers.MISSING] = world.checked[4]
     row[numbers.WITHHELD] = count[WITHHELD]
     count[LOGGED] += 1
 

@@ -9,7 +9,8 @@ import math
 
 from nonsmooth._support.cycles import cycles
 from nonsmooth._support.jit import inner_kernel, kernel
-from nonsmooth.collision.kernels.detection import ELSEWHERE, ROOM, find_contacts
+from nonsmooth.collision.kernels.check.step import EVERY, check_found, summarise
+from nonsmooth.collision.kernels.detection import ELSEWHERE, ROOM, find_contacts, first_rows
 from nonsmooth.collision.kernels.matching import carry_over, match
 from nonsmooth.collision.kernels.motion.fast_pairs import any_fast
 from nonsmooth.problem.kernels.operator import copy_into
@@ -20,7 +21,7 @@ from nonsmooth.stepping.kernels.step import to_vectors
 from nonsmooth.stepping.kernels.turning import Planes, sweep_planes
 from nonsmooth.stepping.kernels.world import (
     ASSEMBLY,
-    CHECK_EVERY,
+    CERTIFYING,
     COLLISION,
     FORCES_CHANGE,
     FOUND,
@@ -145,6 +146,23 @@ def _find(world):
 
 
 @inner_kernel
+def _check(world):
+    """Check the contacts if that is due; False if it has to be done elsewhere."""
+    count, every, checked, state = world.count, world.check.plan[EVERY], world.checked, world.state
+    for k in range(checked.shape[0]):
+        checked[k] = 0.0
+    if every == 0 or count[STEP] % every != 0:
+        return True
+    if count[WITHHELD] > 0:
+        return False
+    margin = world.detection.margins[0]
+    found = first_rows(world.detection.contacts.found, count[FOUND])
+    check_found(world.check, world.check_rows, found, state.position, state.quaternion, margin, count[STEP])
+    summarise(world.check, checked)
+    return True
+
+
+@inner_kernel
 def _end(world):
     """Move the bodies, remember the contacts, and append the numbers of the step to the log."""
     count, move = world.count, world.move
@@ -186,10 +204,10 @@ def walk(world):
             count[FOUND] = found
         if count[STAGE] == CHECK:
             count[STAGE] = MATCH
-            for k in range(world.check.shape[0]):
-                world.check[k] = 0.0
-            if count[CHECK_EVERY] > 0 and count[STEP] % count[CHECK_EVERY] == 0:
+            began = cycles()
+            if not _check(world):
                 return CHECKING
+            spent[CERTIFYING] += cycles() - began
         if count[STAGE] == MATCH:
             began = cycles()
             _match(world)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nonsmooth._support.jit import inlined_kernel
+from nonsmooth.collision.kernels.check.step import CheckRows, StepCheck
 from nonsmooth.collision.kernels.detection import Detection
 from nonsmooth.problem.kernels.operator import Factored
 from nonsmooth.problem.kernels.residuals import Cones
@@ -31,15 +32,14 @@ from nonsmooth.stepping.kernels.turning import Planes
     SIDES,  # of the law's cone; 0: round
     FORCES_CHANGE,  # 1 if forces must be computed anew for every step
     OUTSIDE,  # 1 if impacts, joints or another scheme do the step after the contacts were matched
-    CHECK_EVERY,  # steps from one check of the contacts to the next; 0: never
     SWEEPS,  # largest number of sweeps of a small problem
     SMALL,  # largest number of contacts of a small problem; −1: the solver is not `Auto`
     LOGGED,  # rows of the log that are filled
     WITHHELD,  # contacts withheld or changed in this step
     SHORTENED,  # 1 if bodies do a part of this step only
     FOUND_OUTSIDE,  # 1 if `Detector` must find all contacts
-) = range(19)
-COUNTS = 19
+) = range(18)
+COUNTS = 18
 
 # real
 (
@@ -62,7 +62,7 @@ COUNTS = 19
 REALS = 15
 
 CHECK_NUMBERS = 5
-"""Results of the check: contacts checked, gap error (m), normal error (rad), 1 if wrong, pairs missing."""
+"""Of the check: see `summarise`."""
 
 
 class Masses(NamedTuple):
@@ -139,14 +139,16 @@ class World(NamedTuple):
     matched: Matched
     problem: Problem
     room: Room
-    check: np.ndarray  # (CHECK_NUMBERS,)
+    check: StepCheck
+    check_rows: CheckRows
+    checked: np.ndarray  # (CHECK_NUMBERS,)
     log: np.ndarray  # (rows, names)
     cycles: np.ndarray  # (PARTS,) int64
 
 
-MOTION, COLLISION, ASSEMBLY, SOLVING = range(4)
+MOTION, COLLISION, CERTIFYING, ASSEMBLY, SOLVING = range(5)
 """Entries of `World.cycles`."""
-PARTS = ("motion", "collision", "assembly", "solver")
+PARTS = ("motion", "collision", "checking", "assembly", "solver")
 """Their names in `Timings`."""
 
 
