@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -22,7 +21,9 @@ from nonsmooth.problem.kernels.operator import Factored
 from nonsmooth.problem.kernels.residuals import JOINT
 from nonsmooth.solvers.base import Goal, Iteration, Solver
 from nonsmooth.solvers.kernels import admm as kernels
-from nonsmooth.solvers.parts.stacks import band_of
+from nonsmooth.solvers.kernels.anderson import Mixture, clear
+from nonsmooth.solvers.kernels.bands import order_bodies
+from nonsmooth.solvers.parts.stacks import body_order
 
 _FORMS = ("automatic", "bodies", "rows")
 _JOINT_SOFTNESS = 1e-3
@@ -30,16 +31,6 @@ _JOINT_SOFTNESS = 1e-3
 inverse."""
 _DENSE = 450
 """Largest number of rows for which a dense inverse is faster than a sparse factorisation."""
-_FIRST_LOOK = 5
-"""Iterations before the first check of σ; the interval doubles with every change of σ."""
-_OUT_OF_BALANCE, _LARGEST_CHANGE = 3.0, 100.0
-"""σ is changed if it is off by more than the first factor, by at most the second factor."""
-_LEAST_PENALTY, _LARGEST_PENALTY = 1e-3, 10.0
-"""Range of σ: below, walls of bricks do not converge; above, steps are too small."""
-_GROWTH = 2.0
-"""The acceleration restarts when a change exceeds the smallest since its start by this factor."""
-_GRAM_SHIFT = 1e-12
-"""Fraction of the trace added to the acceleration's normal equations, whose columns may be parallel."""
 
 
 @dataclass(frozen=True)
@@ -111,175 +102,117 @@ class _ADMMIteration(Iteration):
 
     def __init__(self, solver: ADMM, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
-        self.solver = solver
+        self.solver, self.start = solver, start
         self.root = np.sqrt(problem.cones.weight)
-        self.q = self.root * problem.free_blocks
         cones = problem.cones
         self.cones = cones._replace(lower=cones.lower / self.root, upper=cones.upper / self.root)
-        self.softness = np.where(cones.free == JOINT, _JOINT_SOFTNESS, 1.0)
-        self.least = _LEAST_PENALTY
-        if np.any(cones.free == JOINT):  # rounding in joint impulses must not mask the solution
-            rounding = np.finfo(float).eps / (_JOINT_SOFTNESS * goal.tolerance)
-            self.least = max(self.least, min(rounding, solver.penalty))
-        self.x = start / self.root
-        self.p = self.x.copy()
-        self.system: _System | None = None  # a start within the tolerance needs no factorisation
-        self.history = _Anderson(solver.depth, self.x.size)
-        self.done = self.factorisations = 0
-        self.pause = self.next_look = _FIRST_LOOK
+        self.run: kernels.Run | None = None  # a start within the tolerance needs no factorisation
 
     @property
     def impulses(self) -> Floats:
-        return np.asarray(self.root * self.x)
+        return self.start if self.run is None else np.asarray(self.root * self.run.x)
 
     def advance(self, count: int, stop: float) -> int:
-        if self.system is None:
-            self._prepare()
-        cones, done = self.cones, 0
-        while done < count and self.outcome is None:
-            kernels.resolve(cones, self.penalty, self.q, self.p, self.y, self.right)
-            self.velocities(self.right, self.q, self.u)
-            kernels.judge(
-                cones, self.penalty, self.p, self.y, self.u, self.x, self.change, self.before, self.sums
-            )
-            done += 1
-            self.done += 1
-            self.own_residual = math.sqrt(self.sums[0])
-            if not self.own_residual > stop:
-                break
-            if not self._rebalanced():
-                self.p = self.history.follow(self.p, self.solver.relaxation * self.change)
-        self.step_length = self.sigma
-        self.note = f"{self.factorisations} factorisations, the last with a penalty of {self.sigma:.1e}"
+        run = self._prepare() if self.run is None else self.run
+        done = self._over_bodies(run, count, stop) if self.over_bodies else self._over_rows(run, count, stop)
+        self.step_length = sigma = float(run.real[kernels.SIGMA])
+        factorisations = int(run.count[kernels.FACTORISATIONS])
+        self.note = f"{factorisations} factorisations, the last with a penalty of {sigma:.1e}"
         return done
 
-    def _prepare(self) -> None:
-        bodies = self.solver.form != "rows" and _has_bodies(self.problem)
-        kind = _BodySystem if bodies else _RowSystem
-        self.system = kind(self.problem, self.root, self.softness)
-        self.velocities = self.system.velocities
-        self.y, self.u, self.right, self.change, self.before = (np.zeros_like(self.x) for _ in range(5))
-        self.sums = np.zeros(5)
-        self._factorise(self.solver.penalty)
-        if self.x.any():  # a warm start includes its velocities
-            u = self.root * self.problem.operator.apply(self.root * self.x) + self.q
-            projected = self.cones.free != JOINT
-            self.p[projected] -= u[projected] / self.sigma
+    def _prepare(self) -> kernels.Run:
+        problem, solver, cones = self.problem, self.solver, self.cones
+        softness = np.where(cones.free == JOINT, _JOINT_SOFTNESS, 1.0)
+        least = kernels.LEAST_PENALTY
+        if np.any(cones.free == JOINT):  # rounding in joint impulses must not mask the solution
+            rounding = np.finfo(float).eps / (_JOINT_SOFTNESS * self.goal.tolerance)
+            least = max(least, min(rounding, solver.penalty))
+        blocks = len(self.root)
+        self.run = run = run_of(solver, self.root, self.root * problem.free_blocks, softness, least)
+        self.mixture = mixture_of(solver.depth, blocks)
+        clear(self.mixture)
+        form: Any = problem.operator.kernel_form
+        kernels.start_at(form, cones, run, solver.penalty, self.start, problem.operator.work())
+        self.over_bodies = solver.form != "rows" and _has_bodies(problem)
+        if self.over_bodies:
+            self.bodies = _body_system(form, run)
+            self._judge_factors(kernels.factorise(run, self.bodies))
+        else:
+            self.system = _RowSystem(problem, self.root, softness)
+            self._factorise_rows(run)
+        return run
 
-    def _factorise(self, sigma: float) -> None:
-        assert self.system is not None
-        self.sigma, self.penalty = sigma, sigma * self.softness
-        self.factorisations += 1
-        if not self.system.factorise(sigma):
+    def _judge_factors(self, found: bool) -> None:
+        if not found:
             self.outcome = Status.FAILED
 
-    def _rebalanced(self) -> bool:
-        """Change σ if |γ − y|/|γ| and |Δσy|/|u| are far apart; return whether it was changed."""
-        if not self.solver.balance or self.done < self.next_look:
-            return False
-        self.next_look = self.done + self.pause
-        _, primal, size, speed, dual = np.maximum(self.sums, 1e-300)
-        ratio = ((primal / size) / (dual / speed)) ** 0.25  # squares: the root of the ratio of the norms
-        ratio = min(max(ratio, 1.0 / _LARGEST_CHANGE), _LARGEST_CHANGE)
-        sigma = min(max(self.sigma * ratio, self.least), _LARGEST_PENALTY)
-        if 1.0 / _OUT_OF_BALANCE < sigma / self.sigma < _OUT_OF_BALANCE:
-            return False
-        self.p = self.y + (self.p - self.y) * (self.sigma / sigma)  # the same impulses and velocities
-        self._factorise(sigma)
-        self.history.clear()
-        self.pause *= 2
-        self.next_look = self.done + self.pause
-        return True
+    def _over_bodies(self, run: kernels.Run, count: int, stop: float) -> int:
+        if self.outcome is not None:
+            return 0
+        form = self.problem.operator.kernel_form
+        done, self.own_residual, found = kernels.iterate(
+            form, self.cones, run, self.mixture, self.bodies, (count, stop)
+        )
+        self._judge_factors(found)
+        return int(done)
+
+    def _over_rows(self, run: kernels.Run, count: int, stop: float) -> int:
+        done = 0
+        while done < count and self.outcome is None:
+            kernels.resolve(self.cones, run.penalty, run.q, run.p, run.y, run.right)
+            self.system.velocities(run.right, run.q, run.u)
+            kernels.judge(
+                self.cones, run.penalty, run.p, run.y, run.u, run.x, run.change, run.before, run.sums
+            )
+            done += 1
+            run.count[kernels.DONE] += 1
+            self.own_residual = math.sqrt(run.sums[0])
+            if not self.own_residual > stop:
+                break
+            if kernels.rebalance(run, self.mixture):
+                self._factorise_rows(run)
+            else:
+                kernels.move_on(run, self.mixture)
+        return done
+
+    def _factorise_rows(self, run: kernels.Run) -> None:
+        run.count[kernels.FACTORISATIONS] += 1
+        self._judge_factors(self.system.factorise(float(run.real[kernels.SIGMA])))
 
 
-class _Anderson:
-    """Anderson acceleration (type II) of p ← p + f(p): the mixture of past points whose f is smallest."""
-
-    def __init__(self, depth: int, size: int) -> None:
-        self.depth = depth
-        self.changes, self.values = np.zeros((depth, size)), np.zeros((depth, size))
-        self.gram = np.zeros((depth, depth))
-        self.clear()
-
-    def clear(self) -> None:
-        """Discard the past points."""
-        self.kept, self.row, self.smallest = 0, 0, math.inf
-        self.last: tuple[Floats, Floats] | None = None
-
-    def follow(self, p: Floats, f: Floats) -> Floats:
-        """Return the next point."""
-        change, value = f.ravel(), (p + f).ravel()
-        if self.depth:
-            self._keep(change, value)
-        if self.kept == 0:
-            return value.reshape(p.shape)
-        gram = self.gram[: self.kept, : self.kept].copy()
-        gram.flat[:: self.kept + 1] += _GRAM_SHIFT * gram.trace() + 1e-300
-        mix = np.linalg.solve(gram, self.changes[: self.kept] @ change)
-        return np.asarray(value - mix @ self.values[: self.kept]).reshape(p.shape)
-
-    def _keep(self, change: Floats, value: Floats) -> None:
-        """Store the differences to the last point in the ring buffer; restart after a bad one."""
-        size = float(change @ change)
-        if size > _GROWTH**2 * self.smallest:
-            self.clear()
-        self.smallest = min(self.smallest, size)
-        if self.last is not None:
-            row = self.row
-            np.subtract(change, self.last[0], out=self.changes[row])
-            np.subtract(value, self.last[1], out=self.values[row])
-            self.kept, self.row = min(self.kept + 1, self.depth), (row + 1) % self.depth
-            products = self.changes[: self.kept] @ self.changes[row]
-            self.gram[row, : self.kept] = products
-            self.gram[: self.kept, row] = products
-        self.last = (change, value)
+def run_of(solver: ADMM, root: Floats, q: Floats, softness: Floats, least: float) -> kernels.Run:
+    """Variables for weighted velocities q; `root` is √ρ, and σ never falls below `least`."""
+    x, p, y, u, right, change, before = (np.zeros_like(q) for _ in range(7))
+    real = np.array([0.0, least, solver.relaxation])
+    count = np.array([0, 0, 0, 0, solver.balance], dtype=np.int64)
+    return kernels.Run(
+        root, q, x, p, y, u, right, change, before, softness, np.empty(len(q)), np.zeros(5), real, count
+    )
 
 
-class _System(ABC):
-    """(N + σS) x = r, with N weighted and the softness S of every block."""
-
-    @abstractmethod
-    def __init__(self, problem: ContactProblem, root: Floats, softness: Floats) -> None:
-        """Assemble the parts that do not depend on σ."""
-
-    @abstractmethod
-    def factorise(self, sigma: float) -> bool:
-        """Factorise for a penalty σ; False if the factorisation breaks down."""
-
-    @abstractmethod
-    def velocities(self, right: Floats, q: Floats, u: Floats) -> None:
-        """Set u = N x + q for the right-hand side r, (blocks, 3)."""
+def mixture_of(depth: int, blocks: int) -> Mixture:
+    """Room for the past points of Anderson acceleration."""
+    return Mixture(
+        np.zeros((depth, blocks, 3)), np.zeros((depth, blocks, 3)), np.zeros((2, blocks, 3)),
+        np.zeros((depth, depth)), np.zeros((depth, depth)), np.zeros(depth), np.zeros(3, dtype=np.int64),
+        np.zeros(1),
+    )  # fmt: skip
 
 
-class _BodySystem(_System):
-    """Over the bodies: (σ + A S⁻¹ Aᵀ) w = A S⁻¹ r and N x = Aᵀ w, with a banded Cholesky factor."""
-
-    def __init__(self, problem: ContactProblem, root: Floats, softness: Floats) -> None:
-        form: Any = problem.operator.kernel_form
-        self.form, self.root, self.softness = form, root, softness
-        ground = form.body_count - 1
-        self.order, width = band_of(form)
-        place = np.full(ground + 1, -1, dtype=np.int64)
-        place[self.order] = np.arange(len(self.order))
-        self.band = np.zeros((width + 1, 6 * len(self.order)), order="F")
-        kernels.body_band(form, root, softness, place, self.band)
-        self.w = np.zeros((ground + 1, 6))
-
-    def factorise(self, sigma: float) -> bool:
-        shifted = self.band.copy(order="F")
-        shifted[0] += sigma
-        self.factor, info = lapack.dpbtrf(shifted, lower=1, overwrite_ab=1)
-        return bool(info == 0)
-
-    def velocities(self, right: Floats, q: Floats, u: Floats) -> None:
-        kernels.gather(self.form, self.root, self.softness, right, self.w)
-        solved, _ = lapack.dpbtrs(self.factor, self.w[self.order].reshape(-1), lower=1, overwrite_b=1)
-        self.w[self.order] = solved.reshape(-1, 6)  # ground, the last, has columns of zeros
-        kernels.scatter(self.form, self.root, self.w, q, u)
+def _body_system(form: Factored, run: kernels.Run) -> kernels.Bodies:
+    """The system over the bodies, not yet factorised."""
+    room = body_order(form)
+    moving, width = order_bodies(form.bodies, form.body_count - 1, room)
+    band = np.empty(6 * moving * (width + 1))
+    kernels.body_band(form, run.root, run.softness, room.place, width, band)
+    return kernels.Bodies(
+        room.order[:moving], room.place, band, np.empty_like(band), np.zeros((form.body_count, 6)),
+        np.empty(6 * moving),
+    )  # fmt: skip
 
 
-class _RowSystem(_System):
-    """Over contacts and joints, for any N: LU factors, or a dense inverse for small N."""
+class _RowSystem:
+    """(N + σS) x = r, with N weighted, for any N: LU factors, or a dense inverse for small N."""
 
     def __init__(self, problem: ContactProblem, root: Floats, softness: Floats) -> None:
         form, self.size = problem.operator.block_sparse, 3 * problem.layout.blocks

@@ -39,7 +39,9 @@ above."""
 _TRIAL = 0.25
 """Fraction of the cost of the second method always granted to the first: warm starts converge slowly at
 first."""
-_AHEAD = 25
+TOWER, _AFTER = "bodies stand one upon the other", "after admm on a tower"
+"""Reasons for a choice."""
+AHEAD = 25
 """Iterations of ADMM on a tower; more do not pay if these did not converge."""
 _DIVERGED_CHANGE = 1e4
 """Change of impulses in one iteration, in multiples of the problem's scale, above which a method diverges."""
@@ -81,7 +83,13 @@ class Auto(Solver):
 
     def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
-        return _AutoIteration(self, problem, start, goal)
+        return self.begin_after(problem, start, goal, None)
+
+    def begin_after(
+        self, problem: ContactProblem, start: Floats, goal: Goal, sweeps: FirstSweeps | None
+    ) -> Iteration:
+        """Start on a problem; ADMM is tried once."""
+        return _AutoIteration(self, problem, start, goal, tower=sweeps is not None and sweeps.tower)
 
     def second(self, problem: ContactProblem) -> Solver | str:
         """The method used if the first one is slow, or the reason why there is none."""
@@ -111,15 +119,20 @@ class _AutoIteration(Iteration):
     until it has used its iterations; if that does not converge, the first one continues to the end.
     """
 
-    def __init__(self, solver: Auto, problem: ContactProblem, start: Floats, goal: Goal) -> None:
+    def __init__(
+        self, solver: Auto, problem: ContactProblem, start: Floats, goal: Goal, *, tower: bool
+    ) -> None:
+        """Take `tower`: whether ADMM was tried on a tower."""
         super().__init__(problem, goal)
         self.solver = solver
         self.first = _first(problem.law.name, solver.threads)
         self.patience = solver.patience * max(1.0, problem.layout.blocks / _AFFORDABLE_BLOCKS) ** _GROWTH
         self.done = 0
         self.start = start
-        if problem.law.name != "pyramid" and is_tall_stack(problem):
-            self._take("ahead", ADMM(), "bodies stand one upon the other", start)
+        if tower:
+            self._take("first", self.first, _AFTER, start)
+        elif problem.law.name != "pyramid" and is_tall_stack(problem):
+            self._take("ahead", ADMM(), TOWER, start)
         else:
             self._take("first", self.first, "its iterations are cheap and they converge", start)
 
@@ -139,7 +152,7 @@ class _AutoIteration(Iteration):
         if self.picked.in_one_call:
             count = min(self.picked.default_iterations, limit - self.done)
         elif self.stage == "ahead":
-            count = min(count, _AHEAD)
+            count = min(count, AHEAD)
         done = self.run.advance(count, stop)
         self.done += done
         self.false_convergences += self.run.own_residual <= stop
@@ -171,11 +184,11 @@ class _AutoIteration(Iteration):
 
     def _judge_ahead(self) -> None:
         """Switch to the first method when ADMM has used its iterations."""
-        used = self.done - self.began >= _AHEAD or self.run.outcome is not None
+        used = self.done - self.began >= AHEAD or self.run.outcome is not None
         if used and not self.residual() <= self.goal.tolerance:
             better = self.residual() < self.residual_of(self.start)
             start = self.run.impulses if better else self.start
-            self._take("first", self.first, "after admm on a tower", start)
+            self._take("first", self.first, _AFTER, start)
             self.residual()
 
     def _judge_first(self) -> None:

@@ -112,6 +112,12 @@ class Solver(solvers.Solver[ContactProblem, Goal, Iteration]):
         """Try a small problem in one call, before an iteration is set up; None if not supported."""
         return None
 
+    def begin_after(
+        self, problem: ContactProblem, start: Floats, goal: Goal, sweeps: FirstSweeps | None
+    ) -> Iteration:
+        """Start on a problem after its first sweeps, from the impulses that they reached."""
+        return self.begin(problem, start, goal)
+
     def check(self, problem: ContactProblem) -> None:
         """Raise `UnsupportedError` if the method does not support this problem."""
         if problem.law.name not in self.laws:

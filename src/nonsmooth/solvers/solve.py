@@ -108,7 +108,7 @@ def run_to_goal(
             return _conclude(problem, solver, goal, clock, ended, sweeps.note)
         if math.isfinite(sweeps.residual):
             start, done = sweeps.impulses, sweeps.done
-    work = solver.begin(problem, start, goal)
+    work = solver.begin_after(problem, start, goal, sweeps)
     at_once = limit if solver.in_one_call else _iterations_at_once(problem, goal)
     ended = Loop(work, limit, clock, at_once, done, entries).run()
     if ended.status is not Status.SOLVED and joints_contradict(problem):

@@ -25,8 +25,9 @@ from nonsmooth.collision.withheld import Withheld
 from nonsmooth.errors import ProblemError, WorldError
 from nonsmooth.iteration.status import Status
 from nonsmooth.model.system import System
+from nonsmooth.solvers.auto import TOWER
 from nonsmooth.solvers.base import Goal
-from nonsmooth.solvers.parts.first_sweeps import FirstSweeps
+from nonsmooth.solvers.parts.first_sweeps import SMALL, FirstSweeps
 from nonsmooth.solvers.solution import Entry, History, Solution, Statistics
 from nonsmooth.solvers.solve import NOTHING_APPROACHES, run_to_goal
 from nonsmooth.stepping.contact_numbers import WRONG_CONTACTS, check_numbers, contact_numbers
@@ -50,6 +51,7 @@ from nonsmooth.stepping.world import LOG_ROWS, World
 
 _LOOK_EVERY = 0.05
 """Time in s after which a walk returns, so that Ctrl-C takes effect."""
+_NOTES = (NOTHING_APPROACHES, SMALL, f"picked admm: {TOWER}")
 _STATE = ("position", "quaternion", "linear_velocity", "angular_velocity")
 
 
@@ -238,12 +240,12 @@ class TimeStepper:
         c, swept, solved = int(count[at.FOUND]), int(count[at.SWEPT]), bool(count[at.REACHED])
         rows, friction = world.rows(), arrays.detection.contacts.found.friction[:c].copy()
         motion = Motion(arrays.move.momentum.copy(), arrays.move.free)
+        note = _NOTES[int(count[at.METHOD])]
         blocks, residual = arrays.problem.x[:c].copy(), float(arrays.real[at.SOLVED_TO])
 
         def solution() -> Solution:
             problem = step_problem(self._mass, motion, rows, friction, options.law)
             history = History((Entry(swept, residual, 0.0),))
-            note = FirstSweeps.note if swept else NOTHING_APPROACHES
             statistics = Statistics(options.solver.name, swept, 0.0, history, note)
             return Solution.of(problem, Status.SOLVED if solved else Status.STALLED, blocks, statistics)
 
@@ -310,9 +312,9 @@ class TimeStepper:
         problem = step_problem(self._mass, motion, rows, friction, options.law)
         start, x = np.empty((c, 3)), arrays.problem.x[:c]
         kernels.to_components(rows.frame, arrays.matched.start[:c], start)
-        sweeps = None
-        if c <= count[at.SMALL] and options.law.sides == 0:
-            sweeps = FirstSweeps(x.copy(), int(count[at.SWEPT]), float(arrays.real[at.SOLVED_TO]))
+        sweeps, tower = None, bool(count[at.METHOD] == at.TOWER)
+        if tower or (c <= count[at.SMALL] and options.law.sides == 0):
+            sweeps = FirstSweeps(x.copy(), int(count[at.SWEPT]), float(arrays.real[at.SOLVED_TO]), tower)
         assembled = work_seconds()
         options.solver.check(problem)
         solution = run_to_goal(problem, options.solver, start, self._goal, sweeps)

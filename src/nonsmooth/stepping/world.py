@@ -15,7 +15,10 @@ from nonsmooth.collision.kernels.check.step import CheckRows
 from nonsmooth.collision.kernels.detection import CONTACTS, PAIRS
 from nonsmooth.model.system import System
 from nonsmooth.problem.mass import BodyMass
-from nonsmooth.solvers.auto import Auto
+from nonsmooth.solvers import auto
+from nonsmooth.solvers.admm import ADMM, mixture_of, run_of
+from nonsmooth.solvers.kernels.admm import LEAST_PENALTY
+from nonsmooth.solvers.kernels.bands import BodyOrder
 from nonsmooth.solvers.kernels.gauss_seidel import Room
 from nonsmooth.solvers.parts import first_sweeps
 from nonsmooth.stepping.contact_numbers import DEEP
@@ -31,6 +34,8 @@ LOG_ROWS = 256
 """Steps that a walk can do before its numbers are collected."""
 _LATE = 1e-3
 """Overlap, relative to the margin, above which a new contact counts as found too late."""
+_BAND = 100
+"""Band entries per contact for which there is room."""
 _FIRST_ROOM = 64
 """Initial number of contacts."""
 
@@ -67,7 +72,7 @@ class World:
             np.zeros(kernels.COUNTS, dtype=np.int64), np.zeros(kernels.REALS), bodies, state,
             kernels.Masses(mass.blocks, mass.lower, mass.lower_inverse), move, turning_planes(system),
             detector.arrays(_FIRST_ROOM, pairs), _matched(_FIRST_ROOM), self._problem(_FIRST_ROOM),
-            self._scratch(_FIRST_ROOM), checker.arrays, _check_rows(_FIRST_ROOM),
+            self._scratch(_FIRST_ROOM), self._tower(_FIRST_ROOM), checker.arrays, _check_rows(_FIRST_ROOM),
             np.zeros(kernels.CHECK_NUMBERS), np.empty((LOG_ROWS, len(NAMES))),
             np.zeros(len(kernels.PARTS), dtype=np.int64),
         )  # fmt: skip
@@ -80,8 +85,9 @@ class World:
         count, real = self.count, self.real
         count[kernels.SIDES], real[kernels.TILTING] = options.law.sides, options.law.exact
         count[kernels.FOUND_OUTSIDE] = self._detector.needs_python
-        swept = isinstance(options.solver, Auto) and mass.rounding <= options.tolerance
+        swept = isinstance(options.solver, auto.Auto) and mass.rounding <= options.tolerance
         count[kernels.SMALL] = first_sweeps.MOST_BLOCKS if swept else -1
+        count[kernels.AHEAD] = auto.AHEAD if swept and options.max_iterations is None else 0
         count[kernels.SWEEPS] = first_sweeps.most_sweeps(options.max_iterations)
         real[kernels.H], real[kernels.MARGIN] = step, options.margin
         real[kernels.PUSH_OUT], real[kernels.TOLERANCE] = options.push_out_speed, options.tolerance
@@ -110,6 +116,18 @@ class World:
             np.empty((bodies, 6)), np.empty((bodies, 6)), np.empty(2), np.empty(room), np.empty(room),
         )  # fmt: skip
 
+    def _tower(self, room: int) -> kernels.Tower:
+        bodies = self._bodies + 1
+        numbers = (np.empty(bodies, dtype=np.int64) for _ in range(5))
+        level, count, order, place, start = numbers
+        entries = _BAND * room + 12 * bodies
+        return kernels.Tower(
+            level, count, BodyOrder(order, place, start, np.empty(2 * room, dtype=np.int64)),
+            run_of(ADMM(), np.empty((room, 3)), np.empty((room, 3)), np.ones(room), LEAST_PENALTY),
+            mixture_of(ADMM().depth, room), np.empty(entries), np.empty(entries), np.zeros((bodies, 6)),
+            np.empty(6 * bodies),
+        )  # fmt: skip
+
     # ---- room ------------------------------------------------------------------------------------
 
     def grow(self) -> None:
@@ -135,6 +153,7 @@ class World:
             matched=matched,
             problem=self._problem(room),
             room=self._scratch(room),
+            tower=self._tower(room),
             check_rows=_check_rows(room),
         )
         self.packed = Packed(self.arrays)

@@ -235,7 +235,7 @@ class Scaled(NamedTuple):
 
 
 @inlined_kernel
-def _judge(form, cones, q, scaled, x, w, room):
+def judge_impulses(form, cones, q, scaled, x, w, room):
     """True relative residual of x; w is scratch, and `room.velocity` is the velocity that belongs to x."""
     velocities(form, x, q, w, room.velocity)
     return residual_by_island(cones, scaled.island, scaled.scale, x, room.velocity, room.residual, room.size)
@@ -256,7 +256,7 @@ def sweep_to_goal(form, cones, given, scaled, x, room, limits):
         room.visited[i] = i
     local = Local(room.block, room.inverse, room.multiplier)
     eq = Equations(form, cones, local, q, room.visited, None, 1.0, False)
-    residual = first = _judge(form, cones, q, scaled, x, room.w_judged, room)
+    residual = first = judge_impulses(form, cones, q, scaled, x, room.w_judged, room)
     copy_into(room.point, x)
     copy_into(room.before, x)
     weigh(form, room.point, room.w)
@@ -271,7 +271,7 @@ def sweep_to_goal(form, cones, given, scaled, x, room, limits):
         )
         done += swept
         # the next sweep starts at `point`, whose weighted velocities the judgement must not touch
-        residual = _judge(form, cones, q, scaled, x, room.w_judged, room)
+        residual = judge_impulses(form, cones, q, scaled, x, room.w_judged, room)
         if math.isnan(residual) or change == 0.0:
             break
         slack *= 0.5 if done > 1 else 1.0

@@ -23,15 +23,18 @@ MOST_BLOCKS = 64
 SWEEPS = 100
 """Largest number of sweeps: a few milliseconds at most, so that time limits and interrupts take effect."""
 GROWTH = 1.2
+SMALL = "picked gauss-seidel: a problem this small is solved in one call"
 
 
 class FirstSweeps(NamedTuple):
-    """Result of the first sweeps: impulses (blocks, 3), number of sweeps, true relative residual."""
+    """Result of the first sweeps: impulses (blocks, 3), number of iterations, true relative residual."""
 
     impulses: Floats
     done: int
     residual: float
-    note: str = "picked gauss-seidel: a problem this small is solved in one call"
+    tower: bool = False
+    """Whether ADMM was tried on a tower after the sweeps."""
+    note: str = SMALL
 
 
 def most_sweeps(limit: int | None) -> int:

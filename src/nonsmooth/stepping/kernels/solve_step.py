@@ -1,25 +1,34 @@
-"""The contact problem of a step in the world's arrays, and its solution by sweeps if it is small."""
+"""The contact problem of a step in the world's arrays, and its solution: by sweeps, or by ADMM on a tower."""
 
 import math
 
 from nonsmooth._support.jit import inner_kernel
-from nonsmooth.problem.kernels.operator import factored_diagonal, factored_islands
+from nonsmooth.problem.kernels.operator import copy_into, factored_diagonal, factored_islands
 from nonsmooth.problem.kernels.residuals import block_weights, fill_scales
-from nonsmooth.solvers.kernels.gauss_seidel import Scaled, sweep_to_goal
+from nonsmooth.solvers.kernels.admm import Bodies, Run, body_band, factorise, iterate, start_at
+from nonsmooth.solvers.kernels.anderson import Mixture, clear
+from nonsmooth.solvers.kernels.bands import BodyOrder
+from nonsmooth.solvers.kernels.gauss_seidel import Scaled, judge_impulses, sweep_to_goal
+from nonsmooth.solvers.kernels.stacks import tower
 from nonsmooth.stepping.kernels.step import assemble, to_components
 from nonsmooth.stepping.kernels.turning import turn_vertices
 from nonsmooth.stepping.kernels.world import (
+    AHEAD,
     FOUND,
     GROWTH,
     ISLANDS,
+    METHOD,
+    NOTHING,
     PUSH_OUT,
     REACHED,
     SIDES,
     SMALL,
     SOLVED_TO,
+    SWEEPING,
     SWEEPS,
     SWEPT,
     TOLERANCE,
+    TOWER,
     WHOLE,
     ZERO_RESIDUAL,
     H,
@@ -32,6 +41,7 @@ from nonsmooth.stepping.kernels.world import (
 )
 
 _ROUNDING_SHARE = 1e-6  # as in `Scales`
+_PENALTY = 0.1  # as in `ADMM`
 
 
 @inner_kernel
@@ -107,20 +117,89 @@ def solve_small(world):
     if real[ZERO_RESIDUAL] == 0.0 and (not warm or real[WHOLE] == 0.0):
         for i in range(c):
             x[i, 0], x[i, 1], x[i, 2] = 0.0, 0.0, 0.0
-        count[SWEPT], count[REACHED], real[SOLVED_TO] = 0, 1, 0.0
+        count[SWEPT], count[REACHED], real[SOLVED_TO], count[METHOD] = 0, 1, 0.0, NOTHING
         return True
-    if c > count[SMALL] or count[SIDES] > 0:
-        return False
+    count[SWEPT], count[METHOD] = 0, SWEEPING
     if idle or real[ZERO_RESIDUAL] == 0.0:
         for i in range(c):
             if p.scale_of_block[i] == 0.0:
                 x[i, 0], x[i, 1], x[i, 2] = 0.0, 0.0, 0.0
+    if c > count[SMALL] or count[SIDES] > 0:
+        return False
     rows, scaled = rows_of(world, c), Scaled(p.island[:c], p.scale[: count[ISLANDS]], real[WHOLE])
     limits = real[GROWTH], count[SWEEPS], real[TOLERANCE]
     swept, residual = sweep_to_goal(
         form_of(world, c), cones_of(world, c), (p.diagonal[:c], rows.free), scaled, x, room_of(world, c),
         limits,
     )  # fmt: skip
-    count[SWEPT], real[SOLVED_TO] = swept, residual
+    count[SWEPT], real[SOLVED_TO], count[METHOD] = swept, residual, SWEEPING
     count[REACHED] = residual <= real[TOLERANCE]
     return residual <= real[TOLERANCE]
+
+
+@inner_kernel
+def solve_tower(world):
+    """Solve the problem by ADMM if bodies stand one upon the other; True if it reaches the tolerance.
+
+    As `Auto` does: if it does not reach it, the better of the start and the result is kept.
+    """
+    c, count, real, t, p = world.count[FOUND], world.count, world.real, world.tower, world.problem
+    if count[AHEAD] == 0 or count[SIDES] > 0:
+        return False
+    form, room, x = form_of(world, c), room_of(world, c), p.x[:c]
+    ground = world.state.position.shape[0]
+    order = BodyOrder(t.order.order, t.order.place, t.order.start, t.order.near)
+    moving, width = tower(form.bodies, c, ground, t.level, t.count, order)
+    entries = 6 * moving * (width + 1)
+    if moving < 0 or entries > t.band.shape[0]:
+        return False
+    cones, q = cones_of(world, c), rows_of(world, c).free
+    scaled = Scaled(p.island[:c], p.scale[: count[ISLANDS]], real[WHOLE])
+    residual = first = judge_impulses(form, cones, q, scaled, x, room.w_judged, room)
+    copy_into(room.before, x)
+    run = _run_of(t.run, c)
+    for i in range(c):
+        run.softness[i] = 1.0
+        for k in range(3):
+            run.root[i, k] = math.sqrt(p.weight[i, k])
+            run.q[i, k] = run.root[i, k] * q[i, k]
+    start_at(form, cones, run, _PENALTY, x, room.w)
+    m = t.mixture
+    mixture = Mixture(m.changes, m.values, m.last, m.gram, m.matrix, m.mix, m.place, m.smallest)
+    clear(mixture)
+    bodies = Bodies(
+        t.order.order[:moving],
+        t.order.place,
+        t.band[:entries],
+        t.factor[:entries],
+        t.w,
+        t.solved[: 6 * moving],
+    )
+    body_band(form, run.root, run.softness, bodies.place, width, bodies.band)
+    good, own, done, strictness = factorise(run, bodies), math.inf, 0, 1.0
+    while good and done < count[AHEAD] and not residual <= real[TOLERANCE] and not math.isnan(own):
+        stop = strictness * real[TOLERANCE] * real[WHOLE]
+        some, own, good = iterate(form, cones, run, mixture, bodies, (count[AHEAD] - done, stop))
+        done += some
+        for i in range(c):
+            for k in range(3):
+                x[i, k] = run.root[i, k] * run.x[i, k]
+        residual = judge_impulses(form, cones, q, scaled, x, room.w_judged, room)
+        if own <= stop and not residual <= real[TOLERANCE]:
+            strictness *= 0.5 * min(1.0, real[TOLERANCE] / residual)
+    if not residual < first:
+        copy_into(x, room.before)
+        residual = first
+    count[SWEPT] += done
+    real[SOLVED_TO], count[METHOD] = residual, TOWER
+    count[REACHED] = residual <= real[TOLERANCE]
+    return residual <= real[TOLERANCE]
+
+
+@inner_kernel
+def _run_of(run, c):
+    """The variables of ADMM for a number of contacts."""
+    return Run(
+        run.root[:c], run.q[:c], run.x[:c], run.p[:c], run.y[:c], run.u[:c], run.right[:c], run.change[:c],
+        run.before[:c], run.softness[:c], run.penalty[:c], run.sums, run.real, run.count,
+    )  # fmt: skip

@@ -13,6 +13,9 @@ from nonsmooth.collision.kernels.check.step import CheckRows, StepCheck
 from nonsmooth.collision.kernels.detection import Detection
 from nonsmooth.problem.kernels.operator import Factored
 from nonsmooth.problem.kernels.residuals import Cones
+from nonsmooth.solvers.kernels.admm import Run
+from nonsmooth.solvers.kernels.anderson import Mixture
+from nonsmooth.solvers.kernels.bands import BodyOrder
 from nonsmooth.solvers.kernels.gauss_seidel import Room
 from nonsmooth.stepping.kernels.motion import Bodies, State
 from nonsmooth.stepping.kernels.step import Rows
@@ -38,8 +41,11 @@ from nonsmooth.stepping.kernels.turning import Planes
     WITHHELD,  # contacts withheld or changed in this step
     SHORTENED,  # 1 if bodies do a part of this step only
     FOUND_OUTSIDE,  # 1 if `Detector` must find all contacts
-) = range(18)
-COUNTS = 18
+    AHEAD,  # iterations of ADMM on a tower; 0: none
+    METHOD,  # that solved the problem: NOTHING, SWEEPING, TOWER
+) = range(20)
+COUNTS = 20
+NOTHING, SWEEPING, TOWER = range(3)
 
 # real
 (
@@ -125,6 +131,20 @@ class Problem(NamedTuple):
     worst: np.ndarray  # (2, 6)
 
 
+class Tower(NamedTuple):
+    """For ADMM on a tower."""
+
+    level: np.ndarray  # (n + 1,) int64
+    count: np.ndarray  # (n + 1,) int64
+    order: BodyOrder
+    run: Run
+    mixture: Mixture
+    band: np.ndarray  # flat
+    factor: np.ndarray
+    w: np.ndarray  # (n + 1, 6)
+    solved: np.ndarray  # (6 (n + 1),)
+
+
 class World(NamedTuple):
     """Everything."""
 
@@ -139,6 +159,7 @@ class World(NamedTuple):
     matched: Matched
     problem: Problem
     room: Room
+    tower: Tower
     check: StepCheck
     check_rows: CheckRows
     checked: np.ndarray  # (CHECK_NUMBERS,)
