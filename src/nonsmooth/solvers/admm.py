@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.linalg import lapack
-from scipy.sparse.linalg import splu
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import linalg, sparse_linalg
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import OptionError, UnsupportedError
 from nonsmooth.iteration.status import Status
@@ -268,12 +267,12 @@ class _BodySystem(_System):
     def factorise(self, sigma: float) -> bool:
         shifted = self.band.copy(order="F")
         shifted[0] += sigma
-        self.factor, info = lapack.dpbtrf(shifted, lower=1, overwrite_ab=1)
+        self.factor, info = linalg.lapack.dpbtrf(shifted, lower=1, overwrite_ab=1)
         return bool(info == 0)
 
     def velocities(self, right: Floats, q: Floats, u: Floats) -> None:
         kernels.gather(self.form, self.root, self.softness, right, self.w)
-        solved, _ = lapack.dpbtrs(self.factor, self.w[self.order].reshape(-1), lower=1, overwrite_b=1)
+        solved, _ = linalg.lapack.dpbtrs(self.factor, self.w[self.order].reshape(-1), lower=1, overwrite_b=1)
         self.w[self.order] = solved.reshape(-1, 6)  # ground, the last, has columns of zeros
         kernels.scatter(self.form, self.root, self.w, q, u)
 
@@ -294,12 +293,14 @@ class _RowSystem(_System):
         self.solve: Callable[[Floats], Floats]
         if self.size > _DENSE:
             try:
-                self.solve = splu(sp.csc_array(self.matrix + sp.diags_array(self.penalty))).solve
+                self.solve = sparse_linalg.splu(
+                    sp.csc_array(self.matrix + sp.diags_array(self.penalty))
+                ).solve
             except RuntimeError:  # exactly singular
                 return False
             return True
-        factors, pivots, singular = lapack.dgetrf(self.matrix + np.diag(self.penalty))
-        inverse, _ = lapack.dgetri(factors, pivots)
+        factors, pivots, singular = linalg.lapack.dgetrf(self.matrix + np.diag(self.penalty))
+        inverse, _ = linalg.lapack.dgetri(factors, pivots)
         self.solve = inverse.dot
         return bool(singular == 0)
 

@@ -7,9 +7,9 @@ them from top to bottom at once; it has a narrow band and costs little more than
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from nonsmooth._support.lazy import csgraph
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels.operator import Factored
 from nonsmooth.solvers.kernels import stacks as kernels
@@ -50,7 +50,7 @@ def band_of(form: Factored) -> tuple[np.ndarray, int]:
     inner = pairs[(pairs < moving).all(axis=1)]
     ends = np.concatenate([inner, inner[:, ::-1]]).T
     graph = sp.csr_array((np.ones(ends.shape[1]), (ends[0], ends[1])), shape=(moving, moving))
-    order = reverse_cuthill_mckee(graph, symmetric_mode=True)
+    order = csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True)
     near = np.argsort(order)[inner]
     width = 6 * int(np.abs(np.diff(near, axis=1)).max(initial=0)) + 5
     return touched[order].astype(np.int64), width
