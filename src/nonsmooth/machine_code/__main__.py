@@ -1,6 +1,7 @@
-"""`python -m nonsmooth.machine_code FOLDER`: compile the kernels that a wheel carries; the build calls it.
+"""`python -m nonsmooth.machine_code`: run all work that calls kernels, one piece after another.
 
-They are compiled for the baseline of this architecture, which Numba must learn before it is imported.
+With the name of a new folder, compile the kernels that a wheel carries into it; the build calls this. They are
+compiled for the baseline of this architecture, of which Numba must know before it is imported.
 """
 
 from __future__ import annotations
@@ -14,12 +15,26 @@ from nonsmooth._support.shipped_kernels import baseline
 
 
 def main() -> None:
-    """Compile into a folder, with a line of progress for each piece of work."""
-    output = Path(sys.argv[1])
-    output.mkdir(parents=True)
+    """Run the work, or compile into a folder."""
+    if len(sys.argv) == 1:
+        _run()
+    else:
+        _compile(Path(sys.argv[1]))
+
+
+def _run() -> None:
+    from nonsmooth.machine_code import workload
+
+    for name, piece in workload.pieces().items():
+        print(name, flush=True)
+        workload.run(piece)
+
+
+def _compile(output: Path) -> None:
     own = baseline()
     if own is None:
-        sys.exit("there is no baseline for this architecture: build a pure wheel")
+        sys.exit("there is no baseline for this architecture: build a pure wheel, with -C pure=true")
+    output.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as cache:
         os.environ |= {
             "NUMBA_CACHE_DIR": cache,
