@@ -1,43 +1,114 @@
-"""Waiting times on first use: import, and import with a first solve, kernels cold and warm.
+"""Waiting times of a new user: installation, first and second simulation of the README, parts of each.
 
-    python benchmarks/first_use.py
+    python benchmarks/first_use.py                      # wheels without and with compiled kernels
+    python benchmarks/first_use.py --python python3.13  # with another Python
 
-Every number is the wall time of a new Python process, minus that of an empty one. The cold run starts with an
-empty kernel cache; the warm ones use the cache that it filled.
+Each wheel is built and installed by `pip install .` into a fresh environment, the pure one first, so that pip
+has downloaded everything for both. CPU times are those of whole processes, started in an empty folder.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
+import re
+import resource
 import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
-from _bench import machine
+ROOT = Path(__file__).resolve().parent.parent
+WHEELS = {"pure": ["-C", "pure=true"], "compiled": []}
 
-SOLVE = "import nonsmooth as ns; ns.solve(ns.problems.by_name('sliding-ball').build())"
+MEASURED = """
+import json, sys, time
+clock = time.process_time
+times = [clock()]
+from numba.core import event
+class Count(event.Listener):
+    compiled = 0
+    def on_start(self, _): Count.compiled += 1
+    def on_end(self, _): pass
+event.register("numba:compile", Count())
+import nonsmooth as ns
+ns.scenes, ns.simulate
+times.append(clock())
+from numba.core.registry import cpu_target
+cpu_target.typing_context.refresh()
+cpu_target.target_context.refresh()
+times.append(clock())
+exec(compile(CODE, "README.md", "exec"))
+times.append(clock())
+from nonsmooth._support.kernel_clock import kernel_seconds
+parts = [b - a for a, b in zip(times, times[1:])]
+print(json.dumps([Count.compiled, *parts, kernel_seconds()]), file=sys.stderr)
+"""
 
 
-def seconds(code: str, cache: str, repeats: int = 1) -> float:
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"NUMBA_CACHE_DIR": cache})
-        best = min(best, time.perf_counter() - start)
-    return best
+def first_simulation() -> str:
+    """The README's code."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"## A first simulation\n\n```python\n(.*?)```", text, re.S)
+    return str(code)
+
+
+def cpu_seconds(command: list[str], **options: object) -> tuple[float, subprocess.CompletedProcess[str]]:
+    """CPU time in s of a process and its children, and its output."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        sys.exit(done.stdout + done.stderr)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done
+
+
+def install(python: str, folder: Path, options: list[str]) -> Path:
+    """Make an environment with the package; print what that took; return its Python."""
+    subprocess.run([python, "-m", "venv", folder], check=True)
+    own, start = folder / "bin" / "python", time.monotonic()
+    taken, _ = cpu_seconds([str(own), "-m", "pip", "install", "--quiet", str(ROOT), *options])
+    size: float = sum(file.stat().st_size for file in folder.rglob("machine_code/compiled/*"))
+    wall = time.monotonic() - start
+    print(
+        f"pip install: {wall:.0f} s, {taken:.0f} CPU s, {size / 1e6:.0f} MB of compiled kernels", flush=True
+    )
+    return own
+
+
+def simulate(python: Path, folder: Path) -> float:
+    """Run the README's first simulation; print its cost and that of its parts; return its CPU time in s."""
+    for recording in folder.glob("*.h5"):
+        recording.unlink()
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder / "cache")}
+    code = f"CODE = {first_simulation()!r}\n{MEASURED}"
+    taken, done = cpu_seconds([str(python), "-c", code], cwd=folder, env=environment)
+    compiled, imports, target, run, kernels = json.loads(done.stderr.splitlines()[-1])
+    print(
+        f"    {taken:6.2f} CPU s, {compiled:3d} compilations: imports {imports:.2f}, "
+        f"Numba's target {target:.2f}, kernels {kernels:.2f}, simulation {max(run - kernels, 0.0):.2f}",
+        flush=True,
+    )
+    return taken
 
 
 def main() -> None:
-    print(machine())
-    with tempfile.TemporaryDirectory() as cache:
-        empty = seconds("pass", cache, 5)
-        cold = seconds(SOLVE, cache) - empty
-        warm = seconds(SOLVE, cache, 5) - empty
-        imported = seconds("import nonsmooth", cache, 5) - empty
-    print(f"import nonsmooth                        {imported:6.2f} s")
-    print(f"import and first solve, kernels cold    {cold:6.2f} s")
-    print(f"import and first solve, kernels warm    {warm:6.2f} s   ({warm / cold:.3f} of cold)")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--python", default=sys.executable)
+    python = parser.parse_args().python
+    first = {}
+    print(subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.strip())
+    for kind, options in WHEELS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            print(f"{kind} wheel, ", end="")
+            own = install(python, Path(folder) / "environment", options)
+            empty = Path(folder) / "empty"
+            empty.mkdir()
+            first[kind] = simulate(own, empty)
+            simulate(own, empty)
+    print(f"first simulation, compiled to pure: {first['compiled'] / first['pure']:.3f}")
 
 
 if __name__ == "__main__":

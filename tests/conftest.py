@@ -12,8 +12,9 @@ import pytest
 from hypothesis import settings
 
 import nonsmooth
-from helpers.kernel_lock import compile_each_kernel_once
 from helpers.random_bodies import Scene, build_scene
+from nonsmooth._support import shipped_kernels
+from nonsmooth.machine_code.kernel_lock import compile_each_kernel_once
 
 
 def drop_stale_kernels() -> None:
@@ -24,7 +25,7 @@ def drop_stale_kernels() -> None:
     package = Path(nonsmooth.__file__).parent
     sources = [*package.rglob("kernels/**/*.py"), *(package / "_support").glob("*.py")]
     imports = {source: kernel_imports(source, package) & set(sources) for source in sources}
-    of_all = {package / "_support" / "jit.py", package / "_support" / "packed.py"}
+    of_all = set(shipped_kernels.HOW)
     for source in sources:
         parts, waiting = set(of_all), [source]
         while waiting:

@@ -53,9 +53,10 @@ class Engine:
 
     def contacts(self) -> ContactImpulses:
         # The spheres come first, then the planes in the order of `Filling.planes`.
-        bodies = self.stepper.contacts.bodies.astype(np.int64)
+        frame = self.stepper.frame
+        bodies = frame.contacts.bodies.astype(np.int64)
         numbers = np.where(bodies < self.count, bodies, self.count - 1 - bodies)
-        return ContactImpulses.of(numbers[:, 0], numbers[:, 1], self.stepper.impulses.copy())
+        return ContactImpulses.of(numbers[:, 0], numbers[:, 1], frame.impulses)
 
 
 def _stepper(spheres: int, step: float, tolerance: float) -> TimeStepper:

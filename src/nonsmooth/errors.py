@@ -39,6 +39,14 @@ class ContactError(NonsmoothError):
     """The contacts of a step did not pass their check."""
 
 
+class CompilationError(NonsmoothError):
+    """A kernel would have to be compiled, and that was forbidden."""
+
+
+class CompilationWarning(UserWarning):
+    """The compiled kernels that came with the package do not fit this computer."""
+
+
 class ContactWarning(UserWarning):
     """The contacts of steps of a run did not pass their check."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 
@@ -85,10 +86,14 @@ def test_recordings_are_measured_in_every_way(monkeypatch, capsys):
         assert 0.3 < float(planes[-2]) < 1.0
 
 
-def test_first_use_measures_fresh_processes(tmp_path):
+def test_first_use_counts_compilations(monkeypatch, tmp_path, capsys):
     import first_use
 
-    assert 0.0 < first_use.seconds("pass", str(tmp_path)) < 60.0
+    assert "ns.simulate(scene" in first_use.first_simulation()
+    code = "import numba\nassert numba.njit(lambda x: x + 1)(1) == 2"
+    monkeypatch.setattr(first_use, "first_simulation", lambda: code)
+    assert 0.1 < first_use.simulate(sys.executable, tmp_path) < 60.0
+    assert ", 1 compilations: imports " in re.sub(" +", " ", capsys.readouterr().out)
 
 
 def test_cost_of_joints_is_printed_for_every_scheme(monkeypatch, capsys):

@@ -20,8 +20,12 @@ from typing import Any
 
 from numba import njit, types
 
-_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+from nonsmooth._support import numba_internals
+
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
 _INNER = {**_OPTIONS, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+if numba_internals.KNOWN:
+    _INNER["pipeline_class"] = numba_internals.InnerCompiler
 
 
 def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -29,6 +33,10 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def compile_later(function: Callable[..., Any]) -> Any:
         dispatcher = njit(**options)(function)
+        if numba_internals.KNOWN:
+            dispatcher._cache = numba_internals.KernelCache(dispatcher)
+        else:
+            dispatcher.enable_caching()
         resolve = dispatcher.get_call_template
 
         def by_types(args: Any, keywords: Any) -> Any:
@@ -43,9 +51,9 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return compile_later
 
 
-kernel = _compiler(**_OPTIONS, _nrt=False)
+kernel = _compiler(**_OPTIONS, no_cfunc_wrapper=True, _nrt=False)
 inner_kernel = _compiler(**_INNER)
 inlined_kernel = _compiler(**_INNER, forceinline=True)
 lane_kernel = _compiler(**_INNER, forceinline=True, fastmath={"nsz"})
-INLINED_OVERLOAD = {"_nrt": False, "forceinline": True, **{k: v for k, v in _OPTIONS.items() if k != "cache"}}
-allocating_kernel = njit(**_OPTIONS)
+INLINED_OVERLOAD = {**_OPTIONS, "_nrt": False, "forceinline": True}
+allocating_kernel = _compiler(**_OPTIONS, no_cfunc_wrapper=True)

@@ -38,11 +38,11 @@ class KernelCache:
 
 def kernel_cache() -> KernelCache:
     """Return the state of the cache for every kernel of the package; nothing is compiled."""
-    kernels = list(_kernels())
+    every = list(kernels())
     folders: set[Path] = set()
     files: set[Path] = set()
     compiled = 0
-    for kernel in kernels:
+    for kernel in every:
         folder, function = Path(kernel.stats.cache_path), kernel.py_func
         folders.add(folder)
         source = Path(function.__code__.co_filename)
@@ -54,10 +54,10 @@ def kernel_cache() -> KernelCache:
         written = max((file.stat().st_mtime for file in own if file.suffix == ".nbi"), default=0.0)
         compiled += written >= source.stat().st_mtime
     size = sum(file.stat().st_size for file in files)
-    return KernelCache(Path(os.path.commonpath(folders)), len(kernels), compiled, len(files), size)
+    return KernelCache(Path(os.path.commonpath(folders)), len(every), compiled, len(files), size)
 
 
-def _kernels() -> Iterator[Any]:
+def kernels() -> Iterator[Any]:
     """Every compiled function that a kernel file of the package defines."""
     from numba.core.registry import CPUDispatcher
 

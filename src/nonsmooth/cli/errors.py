@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from nonsmooth._support.registry import advice
 from nonsmooth.cli.terminal.console import ERR
 from nonsmooth.cli.wording import in_flags
-from nonsmooth.errors import GeometryWarning, NonsmoothError, OptionError
+from nonsmooth.errors import CompilationWarning, GeometryWarning, NonsmoothError, OptionError
 
 # Typer bundles a private copy of click: this is the base class of its parser errors.
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -76,8 +76,8 @@ _show_any = warnings.showwarning
 
 
 def _show_warning(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
-    """Show a geometry warning as one sentence, without a source line."""
-    if issubclass(category, GeometryWarning):
+    """Show a warning about geometry or compiled kernels as one sentence, without a source line."""
+    if issubclass(category, GeometryWarning | CompilationWarning):
         ERR.print(Text("Note:", "bold"), str(message), soft_wrap=True)
     else:
         _show_any(message, category, *place, **more)

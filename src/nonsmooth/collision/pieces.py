@@ -6,10 +6,9 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.spatial import ConvexHull as Hull
-from scipy.spatial import QhullError
 
 from nonsmooth._support.arrays import Floats, Indices
+from nonsmooth._support.lazy import spatial
 from nonsmooth.collision import hulls, surfaces
 from nonsmooth.collision.kernels.directions.solids import Hulls
 from nonsmooth.collision.kernels.surfaces.arrays import Meshes
@@ -79,6 +78,6 @@ def surface_of(shape: Mesh) -> tuple[surfaces.TriangleSurface, Floats]:
 def _corners(vertices: Floats) -> Floats:
     """Corners of the convex hull; all vertices if they lie in a plane."""
     try:
-        return np.asarray(vertices[np.sort(Hull(vertices).vertices)])
-    except (QhullError, ValueError):
+        return np.asarray(vertices[np.sort(spatial.ConvexHull(vertices).vertices)])
+    except (spatial.QhullError, ValueError):
         return np.asarray(vertices)

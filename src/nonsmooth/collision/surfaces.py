@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import csgraph, sparse
 from nonsmooth.collision.kernels.surfaces import trees
 from nonsmooth.collision.kernels.surfaces.arrays import (
     BORDER,
@@ -41,7 +40,7 @@ class TriangleSurface:
     """
 
     def __init__(self, vertices: Floats, triangles: Numbers) -> None:
-        self.vertices = np.ascontiguousarray(vertices, dtype=float)
+        self.vertices = np.array(vertices, dtype=float, order="C")  # writeable: kernels have one type of it
         given = triangles.astype(np.int32)
         self.size = float(np.ptp(self.vertices, axis=0).max())
         self.levels = trees.levels_for(len(given))
@@ -238,7 +237,7 @@ def _ring(
     p, q = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
     border = beside.ravel() < 0  # no other triangle has the opposite edge
     ends = np.concatenate([p, q[border]]), np.concatenate([q, p[border]])
-    graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(vertices, vertices)).tocsr()
+    graph = sparse.coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(vertices, vertices)).tocsr()
     graph.sum_duplicates()
     return graph.indices.astype(np.int32), graph.indptr.astype(np.int64)
 
@@ -247,8 +246,8 @@ def _patches(beside: NDArray[np.int32], kinds: NDArray[np.int64]) -> NDArray[np.
     """(t,) the lowest triangle number in the flat patch of each triangle."""
     count = len(beside)
     t, k = np.nonzero(kinds == FLAT)
-    graph = coo_array((np.ones(len(t), dtype=np.int8), (t, beside[t, k])), shape=(count, count))
-    _, part = connected_components(graph, directed=False)
+    graph = sparse.coo_array((np.ones(len(t), dtype=np.int8), (t, beside[t, k])), shape=(count, count))
+    _, part = csgraph.connected_components(graph, directed=False)
     least = np.empty(count, dtype=np.int32)
     least[part[::-1]] = np.arange(count, dtype=np.int32)[::-1]  # the last one written is the least
     patches: NDArray[np.int32] = least[part]

@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import scipy.sparse as sp
-
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.complementarity.certificate import residual_of
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.solution import Entry

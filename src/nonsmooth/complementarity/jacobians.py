@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth._support.arrays import Floats, Indices
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.complementarity.kernels.colouring import colour_columns
 from nonsmooth.errors import MissingPackageError, OptionError, ProblemError
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import structural_rank
-from scipy.sparse.linalg import splu
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import csgraph, sparse_linalg
+from nonsmooth._support.lazy import sparse as sp
 
 _DENSE = 120
 """Largest number of unknowns for which dense factorisations are faster than sparse ones for any pattern."""
@@ -103,7 +102,7 @@ def _solved(matrix: sp.csc_array, right: Floats) -> Floats:
 
     For structurally singular matrices SuperLU calls BLAS with wrong sizes, which prints messages.
     """
-    if structural_rank(matrix) < len(right):
+    if csgraph.structural_rank(matrix) < len(right):
         raise RuntimeError("the matrix is structurally singular")
-    found: Floats = splu(matrix).solve(right)
+    found: Floats = sparse_linalg.splu(matrix).solve(right)
     return found

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.complementarity.jacobians import Jacobian, jacobian_of
 from nonsmooth.errors import ProblemError
 

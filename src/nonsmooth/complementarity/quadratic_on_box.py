@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.complementarity.kernels import quadratic_box as kernels
 from nonsmooth.complementarity.kernels.quadratic_box import SparseRows
 

@@ -17,10 +17,10 @@ objective is ½ rᵀr. It is zero exactly at solutions.
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.complementarity.base import Evaluations
 from nonsmooth.complementarity.kernels.quadratic_box import SparseRows, transposed_product
 from nonsmooth.complementarity.problem import MCP

@@ -15,10 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import linalg
 from nonsmooth.complementarity.problem import LCP, MCP
 
 Indices = NDArray[np.intp]
@@ -176,8 +176,8 @@ def _regular(block: Floats) -> bool:
     norm = np.linalg.norm(block, 1)
     if norm == 0.0:
         return False
-    factor, _, info = scipy.linalg.lapack.dgetrf(block)
-    return bool(info == 0 and scipy.linalg.lapack.dgecon(factor, norm)[0] > _REGULAR)
+    factor, _, info = linalg.lapack.dgetrf(block)
+    return bool(info == 0 and linalg.lapack.dgecon(factor, norm)[0] > _REGULAR)
 
 
 def _pivots(matrix: Floats, free: Indices) -> tuple[Indices, Indices]:

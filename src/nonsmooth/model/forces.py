@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial import cKDTree
 
 from nonsmooth._support.arrays import Floats, Integers
+from nonsmooth._support.lazy import spatial
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 from nonsmooth.model import quaternions
@@ -95,7 +95,9 @@ class _PairField:
         finite = np.flatnonzero(np.isfinite(system.bounding_radius))
         if len(finite) < 2:
             return
-        pairs = finite[cKDTree(system.position[finite]).query_pairs(self.cutoff, output_type="ndarray")]
+        pairs = finite[
+            spatial.cKDTree(system.position[finite]).query_pairs(self.cutoff, output_type="ndarray")
+        ]
         a, b = pairs.min(axis=1), pairs.max(axis=1)
         order = np.lexsort((b, a))  # the order of the tree is not specified, and sums depend on it
         order = order[~(system.fixed[a[order]] & system.fixed[b[order]])]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import ConvexHull as Hull
-from scipy.spatial import QhullError
 
 from nonsmooth._support.arrays import Floats, Indices
+from nonsmooth._support.lazy import spatial
 from nonsmooth.errors import ProblemError
 from nonsmooth.model import checks as check
 
@@ -54,8 +53,8 @@ def hull(points: Floats) -> tuple[Floats, Indices, Floats]:
             "is possible"
         )
     try:
-        found = Hull(points)
-    except QhullError:
+        found = spatial.ConvexHull(points)
+    except spatial.QhullError:
         spread = np.linalg.svd((points - points.mean(axis=0)) / extent, compute_uv=False)
         where = "on a line" if spread[1] < _FLAT else "in a plane"
         raise ProblemError(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from nonsmooth._support.arrays import Floats, Integers
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.problem.layout import Layout
 from nonsmooth.problem.mass import BodyMass
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from nonsmooth._support.arrays import Floats, Integers
+from nonsmooth._support.lazy import is_sparse
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem.layout import Layout
 
@@ -34,7 +35,7 @@ def array(name: str, value: Any) -> Floats:
 
 def matrix(name: str, value: Any) -> Any:
     """Return a two-dimensional float64 copy, dense or sparse (CSC), finite everywhere."""
-    if sp.issparse(value):
+    if is_sparse(value):
         out = sp.csc_array(value, dtype=np.float64, copy=True)
         out.sum_duplicates()
         bad = np.flatnonzero(~np.isfinite(out.data))
@@ -212,6 +213,6 @@ def freeze(value: Any) -> None:
     """Make arrays read-only, the three arrays of a sparse matrix too."""
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
-    elif sp.issparse(value):
+    elif is_sparse(value):
         for part in (value.data, value.indices, value.indptr):
             part.setflags(write=False)

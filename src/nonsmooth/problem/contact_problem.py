@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth._support.arrays import Floats, Integers
+from nonsmooth._support.lazy import is_sparse
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem import blocks_by_body as by_body
 from nonsmooth.problem import checks as check
@@ -111,7 +112,7 @@ class ContactProblem:
                 raise ProblemError(
                     "free_velocity and joint_rows need delassus: use momentum, bias, joint_jacobian here"
                 )
-            if not sp.issparse(jacobian):
+            if not is_sparse(jacobian):
                 masses["jacobian"] = jacobian = check.array("jacobian", jacobian)
             if jacobian.ndim == 4:
                 data = construction.of_blocks(**masses, **common)

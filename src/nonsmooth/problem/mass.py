@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.linalg
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, onenormest, splu
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import is_sparse, linalg, sparse_linalg
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.errors import ProblemError
 from nonsmooth.problem.kernels import mass as kernels
 
@@ -156,17 +155,17 @@ class MatrixMass:
         self._solve: Callable[[Floats], Floats]
         if not symmetric:
             try:
-                self._solve = splu(sp.csc_array(matrix)).solve
+                self._solve = sparse_linalg.splu(sp.csc_array(matrix)).solve
             except RuntimeError:  # exactly singular
                 raise ProblemError(_NOT_DEFINITE) from None
-        elif sp.issparse(matrix):
+        elif is_sparse(matrix):
             self._solve = _sparse_factor(matrix).solve
         else:
             try:
-                lower = scipy.linalg.cho_factor(matrix, lower=True)
+                lower = linalg.cho_factor(matrix, lower=True)
             except np.linalg.LinAlgError:
                 raise ProblemError(_NOT_DEFINITE) from None
-            self._solve = lambda right: scipy.linalg.cho_solve(lower, right)
+            self._solve = lambda right: linalg.cho_solve(lower, right)
         roundings = _ROUNDINGS * np.sqrt(self.size)  # they add up as in a random walk
         condition = self._condition() if symmetric else np.inf  # pivots depend on units: no bound is known
         self.rounding = float(roundings * np.finfo(float).eps) * condition
@@ -181,11 +180,11 @@ class MatrixMass:
 
         if self.size == 0:
             return 1.0
-        operator = LinearOperator(
+        operator = sparse_linalg.LinearOperator(
             shape, matvec=inverse, rmatvec=inverse, matmat=inverse, rmatmat=inverse, dtype=np.float64
         )
         scaled = abs(sp.csc_array(self.matrix)) / root / root.T
-        return float(scaled.sum(axis=0).max()) * float(onenormest(operator))
+        return float(scaled.sum(axis=0).max()) * float(sparse_linalg.onenormest(operator))
 
     def multiply(self, velocity: Floats) -> Floats:
         """M v."""
@@ -240,7 +239,9 @@ def check_mass_matrix(matrix: Any, allow_asymmetry: bool) -> bool:
 def _sparse_factor(matrix: Any) -> Any:
     """Factors of a sparse matrix with pivots on the diagonal, which are positive if it is definite."""
     try:
-        factor = splu(sp.csc_array(matrix), diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        factor = sparse_linalg.splu(
+            sp.csc_array(matrix), diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+        )
     except RuntimeError:  # exactly singular
         raise ProblemError(_NOT_DEFINITE) from None
     if not (np.all(factor.U.diagonal() > 0.0) and np.array_equal(factor.perm_r, factor.perm_c)):

@@ -12,12 +12,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import csgraph, sparse_linalg
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.problem.kernels import operator as kernels
 from nonsmooth.problem.kernels.operator import BlockSparse, Factored
 from nonsmooth.problem.layout import Layout
@@ -108,9 +107,9 @@ class DelassusOperator(ABC):
         def product(flat: Floats) -> Floats:
             return self.layout.unpad(self.apply(self.layout.pad(flat.ravel())))
 
-        shape = LinearOperator((rows, rows), matvec=product, dtype=np.float64)
+        shape = sparse_linalg.LinearOperator((rows, rows), matvec=product, dtype=np.float64)
         start = np.random.default_rng(0).standard_normal(rows)
-        return float(eigsh(shape, k=1, tol=1e-4, v0=start, return_eigenvectors=False)[0])
+        return float(sparse_linalg.eigsh(shape, k=1, tol=1e-4, v0=start, return_eigenvectors=False)[0])
 
 
 class FactoredOperator(DelassusOperator):
@@ -261,7 +260,7 @@ class ProductOperator(DelassusOperator):
         other = [*mass.coords[1], *(self._mass.size + self.layout.slot[rows.coords[1]] // 3)]
         size = self._mass.size + blocks
         graph = sp.coo_array((np.ones(len(other)), (coordinate, other)), shape=(size, size))
-        label = connected_components(graph, directed=False)[1][self._mass.size :]
+        label = csgraph.connected_components(graph, directed=False)[1][self._mass.size :]
         return np.unique(label, return_inverse=True)[1].astype(np.int64)
 
     def _columns(self) -> Iterator[tuple[int, Floats]]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import optimize
 from nonsmooth.errors import OptionError
 from nonsmooth.model import quaternions
 from nonsmooth.model.joints import Prismatic, Ramp, Revolute, Spherical
@@ -163,7 +163,7 @@ def _arc(links: int, length: float, span: float) -> NDArray[np.complex128]:
         )
     ratio = span / length
     # Each bar turns by `bend` from the last: their sum is sin(n bend/2) / sin(bend/2) bars long.
-    bend = brentq(
+    bend = optimize.brentq(
         lambda b: math.sin(0.5 * links * b) / math.sin(0.5 * b) / links - ratio, 1e-9, 2.0 * math.pi / links
     )
     directions = np.exp(1j * bend * (np.arange(links) - 0.5 * (links - 1)))

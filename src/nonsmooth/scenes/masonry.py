@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import brentq
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import optimize
 from nonsmooth.errors import OptionError
 from nonsmooth.model.shapes import ConvexHull
 from nonsmooth.model.system import System
@@ -69,7 +69,7 @@ def _joints(stones: int, span: float, rise: float, thickness: float) -> Floats:
     # of curvature.
     half = 0.5 * span
     ratio = rise / half
-    bend = brentq(lambda s: (math.cosh(s) - 1.0) / s - ratio, 1e-9, 20.0 + ratio, xtol=1e-15)
+    bend = optimize.brentq(lambda s: (math.cosh(s) - 1.0) / s - ratio, 1e-9, 20.0 + ratio, xtol=1e-15)
     a = half / float(bend)
     if thickness >= 2.0 * a:
         raise OptionError(

@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import optimize
 from nonsmooth.errors import OptionError
 from nonsmooth.model import quaternions
 from nonsmooth.model.joints import Ramp
@@ -52,7 +52,7 @@ class _Plan:
     def of(cls, spheres: int, radius: float) -> _Plan:
         """Choose the container that the spheres fill as deep as the paddle needs it."""
         volume = spheres * 4.0 / 3.0 * math.pi / _PACKING
-        radii = brentq(lambda w: w * w * (_CLEARANCE + _BED / _WIDTH * w) - volume, 0.1, 1e6)
+        radii = optimize.brentq(lambda w: w * w * (_CLEARANCE + _BED / _WIDTH * w) - volume, 0.1, 1e6)
         width = radius * float(radii)
         crank = width / _WIDTH
         shaft = complex(-_CENTRE * crank, _CLEARANCE * radius - _LOWEST * crank)

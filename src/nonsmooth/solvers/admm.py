@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.linalg import lapack
-from scipy.sparse.linalg import splu
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import linalg, sparse_linalg
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth._support.options import choice, positive, whole
 from nonsmooth.errors import OptionError, UnsupportedError
 from nonsmooth.iteration.status import Status
@@ -227,12 +226,14 @@ class _RowSystem:
         self.solve: Callable[[Floats], Floats]
         if self.size > _DENSE:
             try:
-                self.solve = splu(sp.csc_array(self.matrix + sp.diags_array(self.penalty))).solve
+                self.solve = sparse_linalg.splu(
+                    sp.csc_array(self.matrix + sp.diags_array(self.penalty))
+                ).solve
             except RuntimeError:  # exactly singular
                 return False
             return True
-        factors, pivots, singular = lapack.dgetrf(self.matrix + np.diag(self.penalty))
-        inverse, _ = lapack.dgetri(factors, pivots)
+        factors, pivots, singular = linalg.lapack.dgetrf(self.matrix + np.diag(self.penalty))
+        inverse, _ = linalg.lapack.dgetri(factors, pivots)
         self.solve = inverse.dot
         return bool(singular == 0)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth._support.options import choice, whole
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.solvers.semismooth_newton import SemismoothNewton

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth._support.options import choice, whole
 from nonsmooth.errors import MissingSolverError, UnsupportedError
 from nonsmooth.problem.contact_problem import ContactProblem

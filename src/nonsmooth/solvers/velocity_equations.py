@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import lu_factor, lu_solve
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import linalg
 from nonsmooth._support.options import whole
 from nonsmooth.errors import UnsupportedError
 from nonsmooth.iteration.status import Status
@@ -85,8 +85,8 @@ class _VelocityIteration(Iteration):
     def __init__(self, solver: VelocityProx, problem: ContactProblem, start: Floats, goal: Goal) -> None:
         super().__init__(problem, goal)
         layout, count = problem.layout, problem.contacts
-        self.factor = lu_factor(problem.operator.matrix().toarray())
-        inverse = lu_solve(self.factor, np.eye(layout.rows))
+        self.factor = linalg.lu_factor(problem.operator.matrix().toarray())
+        inverse = linalg.lu_solve(self.factor, np.eye(layout.rows))
         sums = np.abs(inverse).sum(axis=1) if solver.strategy == "row-sum" else np.diag(inverse)
         self.r = solver.spread_factors(layout, layout.pad(sums))
         self.relaxed = not problem.law.exact
@@ -118,7 +118,7 @@ class _VelocityIteration(Iteration):
     def _force_of(self, velocity: Floats) -> Floats:
         """λ = G⁻¹(γ̇ − c)."""
         layout = self.problem.layout
-        return layout.pad(lu_solve(self.factor, layout.unpad(velocity - self.problem.free_blocks)))
+        return layout.pad(linalg.lu_solve(self.factor, layout.unpad(velocity - self.problem.free_blocks)))
 
     def _relaxed_velocity(self) -> Floats:
         """Right-hand sides of Eqs. 45 and 46 at the present γ̇ and λ."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import splu
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse as sp
+from nonsmooth._support.lazy import sparse_linalg
 from nonsmooth.errors import ProblemError
 from nonsmooth.model.joints.kernels.rows import AXES
 from nonsmooth.model.joints.placement import Z
@@ -218,7 +218,7 @@ class _Assembly:
         product = sp.csc_array(matrix.T @ matrix)
         scale = max(float(product.diagonal().max(initial=0.0)), np.finfo(float).tiny)
         soft = np.maximum(product.diagonal(), 1e-6 * scale) * softness
-        impulses = splu(sp.csc_array(product + sp.diags_array(soft))).solve(-gaps[active])
+        impulses = sparse_linalg.splu(sp.csc_array(product + sp.diags_array(soft))).solve(-gaps[active])
         way = np.zeros((self._system.count, 6))
         joint_kernels.add_impulses(pairs, columns, impulses, self._bodies, way)
         turn = float(np.abs(way[:, 3:]).max(initial=0.0))

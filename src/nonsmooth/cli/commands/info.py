@@ -21,6 +21,7 @@ def info() -> None:
 
     from nonsmooth import __version__
     from nonsmooth._support.kernel_cache import kernel_cache
+    from nonsmooth._support.shipped_kernels import baseline, misfit
 
     def version(package: str) -> str | None:
         try:
@@ -28,7 +29,11 @@ def info() -> None:
         except metadata.PackageNotFoundError:
             return None
 
-    cache = kernel_cache()
+    why_not, own, cache = misfit(), baseline(), kernel_cache()
+    if why_not is None and own is not None:
+        kernels = f"came compiled, for {own.cpu} and Numba {numba.__version__}"
+    else:
+        kernels = f"are compiled when first used: {why_not}"
     state = f"warm, {cache.compiled} of {cache.kernels} kernels compiled" if cache.warm else "cold"
     clarabel, mosek = version("clarabel"), version("mosek")
     packages = ("numpy", "scipy", "numba", "h5py", "matplotlib", "typer", "rich")
@@ -37,6 +42,7 @@ def info() -> None:
         ("Python", f"{platform.python_version()} on {platform.platform(terse=True)}"),
         *((package, version(package) or "not installed") for package in packages),
         ("threads", f"{numba.get_num_threads()} for kernels, {os.cpu_count()} processors"),
+        ("kernels", kernels),
         ("kernel cache", f"{state}; {cache.files} files, {cache.size / 1e6:.1f} MB"),
         ("", f"under {cache.location}"),
         ("Clarabel", f"installed, {clarabel}" if clarabel else "not installed: pip install clarabel"),

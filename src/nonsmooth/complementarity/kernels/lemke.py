@@ -255,13 +255,3 @@ def unknowns(tableau):
             z[tableau.basis[i] - n] = max(tableau.right[i], 0.0)
             basic[tableau.basis[i] - n] = True
     return z, basic
-
-
-@allocating_kernel
-def lemke(matrix, right, cover, limit):
-    """Solve 0 ≤ z ⟂ M z + q ≥ 0 with the positive covering vector `cover`. Returns (z, pivots, outcome)."""
-    if right.min() >= 0.0:
-        return np.zeros(len(right)), 0, SOLVED
-    tableau = prepare(matrix, right, cover)
-    _, pivots, outcome = pivot(tableau, cover, 2 * len(right), limit)
-    return unknowns(tableau)[0], pivots, outcome

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.complementarity.library.entry import NamedProblem, Reference, frozen
 from nonsmooth.complementarity.problem import MCP, MNCP
 from nonsmooth.errors import OptionError

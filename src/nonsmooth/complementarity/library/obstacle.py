@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth._support.options import whole
 from nonsmooth.complementarity.library.entry import NamedProblem
 from nonsmooth.complementarity.problem import LCP

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth._support.options import choice
 from nonsmooth.complementarity.base import Evaluations, Iteration, Solver
 from nonsmooth.complementarity.certificate import residual_of

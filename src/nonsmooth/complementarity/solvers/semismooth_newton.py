@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth._support.options import whole
 from nonsmooth.complementarity.base import Iteration, Solver
 from nonsmooth.complementarity.kernels.semismooth import merit_function, natural_map

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import scipy.optimize
-import scipy.sparse as sp
 
+from nonsmooth._support.lazy import optimize
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.complementarity.problem import MCP
 from nonsmooth.complementarity.standard_form import affine_vector
 
@@ -29,7 +29,7 @@ def missed_signs(problem: MCP) -> float:
     if signed.shape[0] == 0:
         return 0.0
     slack = sp.csr_array(np.full((signed.shape[0], 1), -1.0))
-    answer = scipy.optimize.linprog(
+    answer = optimize.linprog(
         np.concatenate([np.zeros(problem.size), [1.0]]),
         A_ub=sp.hstack([signed, slack], format="csr"),
         b_ub=np.concatenate([vector[upward], -vector[downward]]) / scale,

@@ -23,10 +23,10 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import scipy.optimize
-import scipy.sparse as sp
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import optimize
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth._support.options import positive, whole
 from nonsmooth.complementarity.kernels.conditions import bad_minors
 from nonsmooth.complementarity.standard_form import equilibrating
@@ -194,7 +194,7 @@ class _Tests:
         """max t with M x ≥ t, x ≥ 0, Σx = 1; its dual is min s with Mᵀy ≤ s, y ≥ 0, Σy = 1."""
         if not self._too_large("dense", "s_matrix"):
             n = self._size
-            answer = scipy.optimize.linprog(
+            answer = optimize.linprog(
                 np.concatenate([np.zeros(n), [-1.0]]),
                 A_ub=np.hstack([-self._scaled, np.ones((n, 1))]),
                 b_ub=np.zeros(n),
@@ -349,7 +349,7 @@ def orthant_violation(matrix: Floats) -> Floats | None:
     for tail in itertools.product((1.0, -1.0), repeat=n - 1):
         signs = np.array([1.0, *tail])
         turned = signs[:, None] * matrix * signs
-        answer = scipy.optimize.linprog(
+        answer = optimize.linprog(
             np.concatenate([np.zeros(n), -np.ones(2 * n)]),
             A_ub=np.block([[turned, zero, zero], [-eye, eye, zero], [turned, zero, eye]]),
             b_ub=np.zeros(3 * n),

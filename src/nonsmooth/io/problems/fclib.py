@@ -28,10 +28,10 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.errors import FileFormatError, NonsmoothError, OptionError, ProblemError, UnsupportedError
 from nonsmooth.io._hdf5 import FilePath, Node, new_file, open_hdf5, suspicion
 from nonsmooth.io.problems.fclib_matrices import (

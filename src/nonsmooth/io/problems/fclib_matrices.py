@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.errors import FileFormatError, OptionError, UnsupportedError
 from nonsmooth.io._hdf5 import INTEGERS, Node
 

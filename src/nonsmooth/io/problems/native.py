@@ -34,9 +34,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.errors import FileFormatError, NonsmoothError, ProblemError, UnsupportedError
 from nonsmooth.io._hdf5 import (
     FLOATS,

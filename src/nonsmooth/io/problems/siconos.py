@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.errors import FileFormatError, NonsmoothError, OptionError, UnsupportedError
 from nonsmooth.io._hdf5 import FilePath, sync, writing
 from nonsmooth.io.problems.base import Contents, ProblemFormat

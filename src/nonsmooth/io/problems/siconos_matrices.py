@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from nonsmooth._support.arrays import Floats, Integers
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.io.problems.number_text import Tokens
 
 DENSE, SPARSE_BLOCK, SPARSE = 0, 1, 2

@@ -17,10 +17,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
 from nonsmooth._support.arrays import Floats, Integers
+from nonsmooth._support.lazy import sparse as sp
+from nonsmooth._support.lazy import sparse_linalg
 from nonsmooth.model.bodies import Bodies
 
 _LIMIT = 4.0
@@ -102,7 +102,9 @@ def _compliance(elements: sp.csr_array, joints: sp.csr_array) -> Callable[[Float
         return lambda force: np.asarray(elements @ (elements.T @ force))
     product = sp.csc_array(joints @ joints.T)
     size = product.diagonal()
-    inverse = splu(product + _REGULAR * sp.diags_array(np.where(size > 0.0, size, 1.0), format="csc"))
+    inverse = sparse_linalg.splu(
+        product + _REGULAR * sp.diags_array(np.where(size > 0.0, size, 1.0), format="csc")
+    )
 
     def apply(force: Floats) -> Floats:
         free = elements.T @ force
@@ -123,6 +125,6 @@ def _largest(apply: Callable[[Floats], Floats], weight: Floats) -> tuple[float, 
         values, vectors = np.linalg.eigh(0.5 * (full + full.T))
         return float(values[-1]), vectors[:, -1]
     start = np.random.default_rng(0).standard_normal(e)
-    operator = LinearOperator((e, e), matvec=product, dtype=np.float64)
-    values, vectors = eigsh(operator, k=1, which="LA", v0=start, tol=_ACCURACY)
+    operator = sparse_linalg.LinearOperator((e, e), matvec=product, dtype=np.float64)
+    values, vectors = sparse_linalg.eigsh(operator, k=1, which="LA", v0=start, tol=_ACCURACY)
     return float(values[0]), vectors[:, 0]

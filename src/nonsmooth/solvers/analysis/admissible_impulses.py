@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nonsmooth._support.arrays import Floats, Integers
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.problem.cones import project_cone
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels.residuals import BOUNDED

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import lsmr
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import sparse_linalg
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels.residuals import JOINT
 from nonsmooth.solvers.kernels.joint_block import hold_free
@@ -53,7 +53,7 @@ def _least_wrong(problem: ContactProblem, held: NDArray[np.bool_]) -> Floats:
     scaled = matrix.multiply(scale[:, None]).multiply(scale[None, :]).tocsr()
     wanted = -scale * problem.layout.unpad(problem.free_blocks)[rows]
     limit = 20 * len(rows) + 100
-    found = lsmr(scaled, wanted, atol=1e-14, btol=1e-14, conlim=0.0, maxiter=limit)[0]
+    found = sparse_linalg.lsmr(scaled, wanted, atol=1e-14, btol=1e-14, conlim=0.0, maxiter=limit)[0]
     whole = np.zeros(problem.layout.rows)
     whole[rows] = scale * found
     return problem.layout.pad(whole)

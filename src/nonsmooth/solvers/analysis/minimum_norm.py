@@ -17,12 +17,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.sparse.linalg import splu
 
 from nonsmooth._support.arrays import Floats
+from nonsmooth._support.lazy import linalg, sparse_linalg
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.errors import NonsmoothError, ProblemError, UnsupportedError
 from nonsmooth.problem.certificate import residual_of
 from nonsmooth.problem.contact_problem import ContactProblem
@@ -126,8 +125,8 @@ def _inverse(metric: Any) -> Any:
     for own in np.split(order, np.cumsum(np.bincount(label, minlength=count))[:-1]):
         block = metric[own][:, own].toarray()
         try:
-            scipy.linalg.cholesky(block)
-        except scipy.linalg.LinAlgError:
+            linalg.cholesky(block)
+        except linalg.LinAlgError:
             raise ProblemError(
                 f"metric is not positive definite for joint rows {own.tolist()}: check it there"
             ) from None
@@ -202,6 +201,8 @@ def _solve(matrix: Any, softness: float, right: Floats) -> Floats:
     if len(right) <= _DENSE:
         dense = matrix.toarray()
         dense[np.diag_indices(len(right))] += softness
-        return np.asarray(scipy.linalg.cho_solve(scipy.linalg.cho_factor(dense), right))
+        return np.asarray(linalg.cho_solve(linalg.cho_factor(dense), right))
     shifted = sp.csc_array(matrix + sp.diags_array(np.full(len(right), softness)))
-    return np.asarray(splu(shifted, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True}).solve(right))
+    return np.asarray(
+        sparse_linalg.splu(shifted, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True}).solve(right)
+    )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nonsmooth._support.lazy import sparse as sp
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels.operator import BlockSparse, Factored
 from nonsmooth.problem.kernels.residuals import BOUNDED

@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from nonsmooth._support.arrays import Floats, Integers
+from nonsmooth._support.lazy import sparse as sp
+from nonsmooth._support.lazy import sparse_linalg
 from nonsmooth.problem.kernels.operator import BlockSparse, Factored
 from nonsmooth.solvers.kernels import joint_factor as kernels
 from nonsmooth.solvers.kernels.joint_factor import Panels
@@ -162,5 +162,5 @@ def _minimum_degree(graph: Any) -> Integers:
     size = graph.shape[0]
     pattern = sp.csc_array((-np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
     dominant = sp.csc_array(pattern + sp.diags_array(np.full(size, 2.0 * size + 2.0)))
-    factors = splu(dominant, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True})
+    factors = sparse_linalg.splu(dominant, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True})
     return np.argsort(factors.perm_c).astype(np.int64)

@@ -9,10 +9,9 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
-from scipy.sparse.linalg import splu
 
 from nonsmooth._support.arrays import Floats, Integers
+from nonsmooth._support.lazy import sparse, sparse_linalg
 from nonsmooth.problem.contact_problem import ContactProblem
 from nonsmooth.problem.kernels import residuals as residual_kernels
 from nonsmooth.problem.kernels.residuals import JOINT, Cones
@@ -93,8 +92,8 @@ def _solve(data: Floats, index: NDArray[np.int32], row_start: NDArray[np.int32],
         kernels.fill_rows(data, index, row_start, matrix)
         return np.asarray(np.linalg.solve(matrix, right))
     # compressed rows, read as compressed columns, are the transpose; pattern and values are nearly symmetric
-    transpose = csc_array((data, index, row_start), shape=(size, size))
-    factors = splu(transpose, "MMD_AT_PLUS_A", 0.1, options={"SymmetricMode": True})
+    transpose = sparse.csc_array((data, index, row_start), shape=(size, size))
+    factors = sparse_linalg.splu(transpose, "MMD_AT_PLUS_A", 0.1, options={"SymmetricMode": True})
     return np.asarray(factors.solve(right, "T"))
 
 

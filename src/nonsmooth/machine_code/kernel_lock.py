@@ -1,4 +1,4 @@
-"""Test processes that share a cache of kernels: one compiles a kernel, the others wait and load it."""
+"""Processes that share a cache of kernels: one compiles a kernel, the others wait and load it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numba.core.dispatcher as numba_dispatcher
-from numba.core.compiler_lock import global_compiler_lock
-
 
 def compile_each_kernel_once(lock_file: Path) -> None:
-    """Let this process compile a cached kernel only while no other process of the tests does so.
+    """Let this process compile a cached kernel only while no other process with this lock file does so.
 
     A kernel locks one byte of the file, and so do the kernels that it calls: in the order of calls, so that
     two processes cannot wait for each other. The lock of a process that dies is gone.
@@ -22,6 +19,9 @@ def compile_each_kernel_once(lock_file: Path) -> None:
         import fcntl
     except ImportError:  # Windows: some kernels are compiled twice
         return
+    from numba.core import dispatcher as numba_dispatcher
+    from numba.core.compiler_lock import global_compiler_lock
+
     lock_file.parent.mkdir(exist_ok=True)
     file = lock_file.open("a+b")  # kept open: to close it would drop the locks
     dispatcher: Any = numba_dispatcher.Dispatcher
