@@ -8,7 +8,6 @@ next solve.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,33 +24,28 @@ from nonsmooth.collision.withheld import Withheld
 from nonsmooth.errors import ProblemError, WorldError
 from nonsmooth.iteration.status import Status
 from nonsmooth.model.system import System
-from nonsmooth.solvers.auto import TOWER
 from nonsmooth.solvers.base import Goal
-from nonsmooth.solvers.parts.first_sweeps import SMALL, FirstSweeps
-from nonsmooth.solvers.solution import Entry, History, Solution, Statistics
-from nonsmooth.solvers.solve import NOTHING_APPROACHES, run_to_goal
+from nonsmooth.solvers.parts.first_sweeps import FirstSweeps
+from nonsmooth.solvers.solution import Solution
+from nonsmooth.solvers.solve import run_to_goal
 from nonsmooth.stepping.contact_numbers import WRONG_CONTACTS, check_numbers, contact_numbers
 from nonsmooth.stepping.frame import Detail, Frame, Timings
-from nonsmooth.stepping.kernels import motion as motion_kernels
 from nonsmooth.stepping.kernels import numbers as columns
 from nonsmooth.stepping.kernels import step as kernels
 from nonsmooth.stepping.kernels import walk as stages
 from nonsmooth.stepping.kernels import world as at
 from nonsmooth.stepping.options import StepOptions
 from nonsmooth.stepping.schemes.body_constants import body_constants
-from nonsmooth.stepping.schemes.euler import EulerStep
-from nonsmooth.stepping.schemes.mechanism import Mechanism
-from nonsmooth.stepping.schemes.projection import Projection
-from nonsmooth.stepping.schemes.rattle import RattleStep
+from nonsmooth.stepping.schemes.scheme_step import SchemeStep
 from nonsmooth.stepping.schemes.step_problem import Motion, step_problem
 from nonsmooth.stepping.schemes.step_result import StepResult
 from nonsmooth.stepping.step_count import check_step
-from nonsmooth.stepping.step_log import ABSENT, numbers_of
+from nonsmooth.stepping.step_log import ABSENT
+from nonsmooth.stepping.walked_solution import walked_solution
 from nonsmooth.stepping.world import LOG_ROWS, World
 
 _LOOK_EVERY = 0.05
 """Time in s after which a walk returns, so that Ctrl-C takes effect."""
-_NOTES = (NOTHING_APPROACHES, SMALL, f"picked admm: {TOWER}")
 _STATE = ("position", "quaternion", "linear_velocity", "angular_velocity")
 
 
@@ -82,20 +76,12 @@ class TimeStepper:
         self._detector = Detector(system, options.margin)
         self._checker = ContactChecker(system, options.contact_check)
         self._bodies, self._mass = body_constants(system)
-        self.mechanism = Mechanism(system, self._bodies)
-        parts = system, self._bodies, self._mass, self.mechanism, self._detector
-        self._euler = EulerStep(*parts, self.step, options)
-        self._projection = Projection(*parts)
-        self._rattle = RattleStep(*parts, self.step)
+        self._scheme = SchemeStep(system, self._bodies, self._mass, self._detector, self.step, options)
         self._world = World(
             system, (self._bodies, self._mass), self._detector, self._checker, self.step, options
         )
-        plain = options.scheme == "stabilised" and not self._euler.impacts_possible
-        self._world.count[at.OUTSIDE] = not plain or len(system.joints) > 0
+        self._world.count[at.OUTSIDE] = self._scheme.needed
         self._goal = Goal(options.tolerance, options.max_iterations)
-        self._names = numbers_of(system, options.scheme)
-        self.joint_impulses = np.zeros(self.mechanism.count)
-        """λ in N·s or N·m·s, one per joint row."""
         self._steady: Floats | None = None  # the forces in the world, if they do not change
         self._outside = _NOTHING
         self._handlers: dict[int, Callable[[], None]] = {
@@ -189,7 +175,7 @@ class TimeStepper:
         if row[columns.SOLVED] == 0.0:
             status = WRONG_CONTACTS if row[columns.WRONG] else str(self._missed())
         return Frame(
-            self.system, world.arrays.state, (index, self.step), status, row, self._names, self._detail
+            self.system, world.arrays.state, (index, self.step), status, row, self._scheme.names, self._detail
         )
 
     def _missed(self) -> Status:
@@ -214,16 +200,12 @@ class TimeStepper:
             found = replace(result.contacts, certificate=done.certificate)
             solution = result.solution
             return Detail(found, move.centres.copy(), result.all_impulses, result.joints, lambda: solution)
-        contacts = self._contacts()
+        contacts = self._world.contacts().copy()
         found = replace(contacts, certificate=self._certificate(contacts, done, self.index - 1))
         impulses = self._world.arrays.problem.impulses[: len(found)].copy()
         known = done.solution
-        look = self._walked_solution() if known is None else lambda: known
+        look = walked_solution(self._world, self._mass, self.options) if known is None else lambda: known
         return Detail(found, move.centres.copy(), impulses, None, look)
-
-    def _contacts(self) -> Contacts:
-        """A copy of the contacts of the step."""
-        return self._world.contacts().copy()
 
     def _certificate(self, contacts: Contacts, done: _Outside, step: int) -> ContactCertificate:
         """The certificate of the contacts, also in a step that does not check them."""
@@ -232,24 +214,6 @@ class TimeStepper:
         if self._checker.every > 0 and step % self._checker.every == 0:
             return self._checker.certificate(contacts, Withheld.empty())
         return self._checker.unchecked(contacts, done.withheld or Withheld.empty())
-
-    def _walked_solution(self) -> Callable[[], Solution]:
-        """What makes the solution of a step that the walk solved, from copies of its problem."""
-        world = self._world
-        count, arrays, options = world.count, world.arrays, self.options
-        c, swept, solved = int(count[at.FOUND]), int(count[at.SWEPT]), bool(count[at.REACHED])
-        rows, friction = world.rows(), arrays.detection.contacts.found.friction[:c].copy()
-        motion = Motion(arrays.move.momentum.copy(), arrays.move.free)
-        note = _NOTES[int(count[at.METHOD])]
-        blocks, residual = arrays.problem.x[:c].copy(), float(arrays.real[at.SOLVED_TO])
-
-        def solution() -> Solution:
-            problem = step_problem(self._mass, motion, rows, friction, options.law)
-            history = History((Entry(swept, residual, 0.0),))
-            statistics = Statistics(options.solver.name, swept, 0.0, history, note)
-            return Solution.of(problem, Status.SOLVED if solved else Status.STALLED, blocks, statistics)
-
-        return solution
 
     def _drop_step(self) -> None:
         """After an error: return to the last complete step."""
@@ -328,7 +292,7 @@ class TimeStepper:
         """Follow fast bodies, which stop where they meet others."""
         began, arrays = work_seconds(), self._world.arrays
         move, contacts = arrays.move, self._world.contacts()
-        move.times[:] = self._euler.times(
+        move.times[:] = self._scheme.euler.times(
             arrays.state, Motion(move.momentum, move.free), move.velocity, contacts,
             arrays.problem.impulses[: len(contacts)], move.force,
         )  # fmt: skip
@@ -345,33 +309,19 @@ class TimeStepper:
             raise
 
     def _do_rest(self, now: _Outside) -> None:
-        began, system, world = work_seconds(), self.system, self._world
-        state, move = world.arrays.state, world.arrays.move
-        contacts = self._contacts()
+        world = self._world
+        contacts = world.contacts().copy()
         now.certificate = self._certificate(contacts, now, self.index)
-        result = None
-        if self.options.scheme == "rattle" and not self._detector.follows:
-            result = self._rattle.attempt(state, self.time, move.force, contacts)
-        if result is None:
-            # a copy, because the problem keeps it and the next step overwrites it
-            motion = Motion(move.momentum.copy(), move.free)
-            start = world.arrays.matched.start[: len(contacts)]
-            result = self._euler.advance(
-                state, self.time, motion, contacts, start, self.joint_impulses, move.force
-            )
-            system.joints.run_on(system, self.step)
-        solved = work_seconds()
+        start = world.arrays.matched.start[: len(contacts)]
+        now.result, numbers = self._scheme.advance(
+            world.arrays.state, self.index, world.arrays.move, contacts, start, self._timings
+        )
+        now.solution = solution = now.result.solution
         late = float(world.count[at.LATE_FOUND])
         world.count[at.STEP] += 1
-        world.remember(result.contacts.shapes, result.contacts.feature, result.impulses)
-        if result.joints is not None:
-            self.joint_impulses = result.joints.impulses
-        joint_error = self._project_positions(state, result)
-        numbers = self._numbers(result) | contact_numbers(
-            replace(contacts, certificate=now.certificate), system.bounding_radius
-        )
-        numbers |= {"late_contacts": late, "joint_error": joint_error if len(system.joints) else 0.0}
-        solution = result.solution
+        world.remember(now.result.contacts.shapes, now.result.contacts.feature, now.result.impulses)
+        checked = replace(contacts, certificate=now.certificate)
+        numbers |= contact_numbers(checked, self.system.bounding_radius) | {"late_contacts": late}
         right = solution.status is Status.SOLVED and numbers["wrong_contacts"] == 0.0
         world.add_row(
             (
@@ -379,61 +329,7 @@ class TimeStepper:
                 *(numbers.get(name, absent) for name, absent in ABSENT.items()),
             )
         )  # fmt: skip
-        now.result, now.solution = result, solution
         world.count[at.STAGE] = stages.BEGIN
-        self._timings.add(
-            motion=work_seconds() - solved,
-            assembly=result.assembling,
-            solver=solved - began - result.assembling,
-        )
-
-    def _project_positions(self, state: motion_kernels.State, outcome: StepResult) -> float:
-        """Correct positions as the scheme requires; return the joints' error in m or rad."""
-        if self.options.projected and not outcome.closed:
-            return self._projection.close(state, self.time).joint_error
-        if self.mechanism.count == 0:
-            return 0.0
-        motion_kernels.set_rotations(state.quaternion, state.rotation)
-        rows = self.mechanism.at(state)
-        self.mechanism.remember(rows)
-        return self.mechanism.error(self.mechanism.coordinates(rows, self.time))
-
-    def _numbers(self, outcome: StepResult) -> dict[str, float]:
-        """The step's scalars; energies in J at its end, penetration in m at its beginning."""
-        solution, velocity, contacts = outcome.solution, outcome.velocity, outcome.contacts
-        kinetic = float(motion_kernels.kinetic_energy(self._bodies, velocity))
-        certificate, problem = solution.certificate, solution.problem
-        complementarity, squared = kernels.impulse_numbers(
-            solution.impulses.reshape(-1, 3), solution.contact_velocities.reshape(-1, 3), problem.cones.weight
-        )
-        error = problem.scales.total * certificate.natural_map.relative
-        speed, potential = motion_kernels.body_numbers(
-            self._bodies, self.system.position, velocity, self.system.gravity
-        )
-        numbers = {
-            "contacts": float(len(contacts)),
-            "kinetic_energy": kinetic,
-            "potential_energy": float(potential) + self.system.joints.potential_energy(self.system),
-            "contact_work": kinetic - outcome.free_energy - outcome.joint_work,
-            "dissipation": certificate.dissipation,
-            "complementarity": float(complementarity),
-            "force_error": error / math.sqrt(squared) if squared > 0.0 else 0.0,
-            "penetration": max(0.0, -float(contacts.gap.min(initial=0.0))),
-            "largest_speed": float(speed),
-        }
-        if "impacts" in self._names:
-            impacts = outcome.impacts
-            if impacts is not None:  # work of driven surfaces in an impact counts as work of contacts
-                numbers["contact_work"] += impacts.driven
-            numbers |= {
-                "impacts": 0.0 if impacts is None else float(impacts.count),
-                "impact_work": 0.0 if impacts is None else impacts.work,
-                "reduced_impacts": 0.0 if impacts is None else float(impacts.reduced),
-                "unfinished_impacts": 0.0 if impacts is None else float(impacts.unfinished),
-            }
-        if "flight_work" in self._names:
-            numbers["flight_work"] = outcome.flight_work
-        return numbers
 
     def _check_inside(self) -> None:
         """Raise if a body has left the world."""
@@ -464,7 +360,7 @@ class TimeStepper:
             "contact_shapes": shapes.copy(),
             "contact_feature": feature.copy(),
             "contact_impulses": impulses.copy(),
-            "joint_impulses": self.joint_impulses,  # a step creates a new array
+            "joint_impulses": self._scheme.joint_impulses,  # a step creates a new array
             "joint_angles": self.system.joints.memory(),
         }
 
@@ -488,7 +384,7 @@ class TimeStepper:
         self._world.remember(memory["contact_shapes"], memory["contact_feature"], memory["contact_impulses"])
         if "joint_angles" in memory:  # older recordings of systems without joints may lack it
             system.joints.restore(np.asarray(memory["joint_angles"]))
-            self.joint_impulses = np.array(memory["joint_impulses"])
+            self._scheme.joint_impulses = np.array(memory["joint_impulses"])
 
     def forget(self) -> None:
         """Forget the last step's frame and numbers."""
