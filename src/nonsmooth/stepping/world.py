@@ -40,6 +40,11 @@ _FIRST_ROOM = 64
 """Initial number of contacts."""
 
 
+def _pairs_at_first(shapes: int) -> int:
+    """Initial number of pairs of shapes whose bounds overlap."""
+    return 8 * shapes + 64
+
+
 class World:
     """Owns the arrays of one run of one system, and makes room for more contacts and pairs."""
 
@@ -67,7 +72,7 @@ class World:
             system.position, system.quaternion, system.linear_velocity, system.angular_velocity,
             np.empty((n, 3, 3)),
         )  # fmt: skip
-        pairs = 8 * len(system.shapes) + 64
+        pairs = _pairs_at_first(len(system.shapes))
         self.arrays = kernels.World(
             np.zeros(kernels.COUNTS, dtype=np.int64), np.zeros(kernels.REALS), bodies, state,
             kernels.Masses(mass.blocks, mass.lower, mass.lower_inverse), move, turning_planes(system),
