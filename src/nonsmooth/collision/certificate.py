@@ -312,7 +312,7 @@ class ContactChecker:
             more, points = check_convex(scene, *at, self._work, result)
             pairs, checked = pairs + more, checked + points
         if len(self._surfaces.corners):
-            more, points = check_surfaces(scene, self._surfaces, *later, result)
+            more, points = check_surfaces(scene, self._surfaces, *later, self._work, result)
             pairs, checked = pairs + more, checked + points
         return every, pairs, checked
 

@@ -7,9 +7,10 @@ from nonsmooth.collision.kernels.check.direction import best_axis, is_polytope, 
 from nonsmooth.collision.kernels.check.rows import (
     ANGLE,
     BESIDE,
-    CURVED,
+    BESIDE_LINE,
     GAP,
     LATERAL,
+    LEVEL,
     NEAR,
     POINT,
     SLAB,
@@ -22,11 +23,13 @@ from nonsmooth.collision.kernels.check.rows import (
     note,
     tolerance_of,
 )
-from nonsmooth.collision.kernels.check.span import MOST_CORNERS, beyond, flat_hull, footprint
+from nonsmooth.collision.kernels.check.span import MOST_CORNERS, beyond, flat_hull, footprint, set_tangents
 from nonsmooth.collision.kernels.check.support import (
     BOX,
     CAPSULE,
+    CONE,
     CONVEX_HULL,
+    CYLINDER,
     ELLIPSOID,
     HALF_SPACE,
     HEIGHT_FIELD,
@@ -34,8 +37,10 @@ from nonsmooth.collision.kernels.check.support import (
     SPHERE,
     apart_along,
     farthest,
+    from_frame,
     height,
     place,
+    to_frame,
     way_out,
 )
 
@@ -44,12 +49,73 @@ from nonsmooth.collision.kernels.check.support import (
 def off_surface(scene, s, x, y, z, nx, ny, nz, tolerance, size):
     """How far a point (relative to the centre of s) is from where n leaves the surface of s.
 
-    It may be beside the edge of a face by a little more than rounding, where two edges nearly coincide.
+    It may be beside the edge of a face by a little more than rounding, where two edges nearly coincide, and
+    at the end of a line of contact beside a rim.
     """
     off = _off(scene, s, x, y, z, nx, ny, nz, tolerance, 0.3 * LATERAL * size)
     if off > tolerance:
         off = min(off, _off(scene, s, x, y, z, nx, ny, nz, tolerance, BESIDE * size))
+    if off > tolerance and scene.kind[s] == CAPSULE:
+        off = min(off, _off_ball(scene, s, x, y, z, nx, ny, nz))
+    if off > tolerance and scene.kind[s] in (CYLINDER, CONE):
+        x, y, z = _back_to_rim(scene, s, x, y, z, nx, ny, nz, size)
+        off = min(off, _off(scene, s, x, y, z, nx, ny, nz, tolerance, 0.3 * LATERAL * size))
     return off
+
+
+@inner_kernel
+def _off_ball(scene, s, x, y, z, nx, ny, nz):
+    """How far a point is from the ball about the point of a capsule's line that it is beside, seen along n.
+
+    The line may be tilted: then this ball is inside of the surface by the square of the slope.
+    """
+    ax, ay, az = scene.axes[s, 0, 2], scene.axes[s, 1, 2], scene.axes[s, 2, 2]
+    along = ax * nx + ay * ny + az * nz
+    if abs(along) > LEVEL:
+        return math.inf
+    across = x * (ax - along * nx) + y * (ay - along * ny) + z * (az - along * nz)
+    part = min(max(across / (1.0 - along * along), -scene.size[s, 1]), scene.size[s, 1])
+    x, y, z = x - part * ax, y - part * ay, z - part * az
+    return abs(math.sqrt(x * x + y * y + z * z) - scene.radius[s])
+
+
+@inner_kernel
+def fall_beside_line(scene, s, x, y, z, nx, ny, nz):
+    """How far the round side of s has fallen off at a point beside the line that n leaves it from.
+
+    By the square of the distance from the line; 0 if there is no line or it is not near.
+    """
+    if scene.kind[s] not in (CAPSULE, CYLINDER, CONE):
+        return 0.0
+    x, y, z = to_frame(scene.axes, s, x, y, z)
+    nx, ny, nz = to_frame(scene.axes, s, nx, ny, nz)
+    across, radius = math.hypot(nx, ny), scene.size[s, 0]
+    if across <= abs(nz):
+        return 0.0
+    aside = (x * ny - y * nx) / across
+    return 0.5 * aside * aside / radius if abs(aside) <= BESIDE_LINE * radius else 0.0
+
+
+@inner_kernel
+def _back_to_rim(scene, s, x, y, z, nx, ny, nz, size):
+    """A point hardly beyond the rim of a cylinder or a cone, moved to it along the side or cap that n leaves.
+
+    A line of contact ends where the rim is farthest along it. Beside the line the rim is short of that by as
+    much as the side falls off.
+    """
+    short = fall_beside_line(scene, s, x, y, z, nx, ny, nz)
+    px, py, pz = to_frame(scene.axes, s, x, y, z)
+    nx, ny, nz = to_frame(scene.axes, s, nx, ny, nz)
+    a, b, radial = scene.size[s, 0], scene.size[s, 1], math.hypot(px, py)
+    if abs(nz) > math.hypot(nx, ny):
+        if a < radial <= a + BESIDE * size:
+            px, py = px * a / radial, py * a / radial
+    elif scene.kind[s] == CONE and 0.0 < -b - pz <= short:
+        part = 2.0 * b / (b - pz)  # of the way from the tip
+        px, py, pz = part * px, part * py, -b
+    elif scene.kind[s] == CYLINDER and 0.0 < abs(pz) - b <= short:
+        pz = math.copysign(b, pz)
+    return from_frame(scene.axes, s, px, py, pz)
 
 
 @inner_kernel
@@ -160,10 +226,7 @@ def _check_span(scene, rows, a, b, first, end, i, tolerance, size, work, result)
         return
     nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
     u = work.tangents
-    u[0], u[1], u[2] = (0.0, -nz, ny) if abs(nx) < 0.6 else (-nz, 0.0, nx)
-    length = math.sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
-    u[0], u[1], u[2] = u[0] / length, u[1] / length, u[2] / length
-    u[3], u[4], u[5] = ny * u[2] - nz * u[1], nz * u[0] - nx * u[2], nx * u[1] - ny * u[0]
+    set_tangents(nx, ny, nz, u)
     ox, oy, oz = rows.point[i, 0], rows.point[i, 1], rows.point[i, 2]
     flat = True
     corners_p = corners_q = 0
@@ -202,9 +265,10 @@ def _check_span(scene, rows, a, b, first, end, i, tolerance, size, work, result)
             work.points[count, 1] = u[3] * x + u[4] * y + u[5] * z
             count += 1
     count = flat_hull(work.points, count, work.hulls[2])
-    error, diameter = beyond(
+    error, low_x, low_y, high_x, high_y = beyond(
         work.hulls[0], corners_p, work.hulls[1], corners_q, work.hulls[2], count, NEAR * size
     )
+    diameter = math.hypot(max(high_x - low_x, 0.0), max(high_y - low_y, 0.0))
     if flat:
         note(result, SPAN, error, SPAN_FLAT * diameter + SLAB * size, i)
     else:
@@ -229,11 +293,6 @@ def check_pair(scene, rows, a, b, first, end, work, result):
     nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
     length = math.sqrt(nx * nx + ny * ny + nz * nz)
     note(result, GAP, abs(length - 1.0) * size, tolerance, i)
-    curved = not (is_polytope(scene, a) or flat) or not (is_polytope(scene, b) or flat)
-    if scene.kind[a] == HALF_SPACE:
-        curved = not is_polytope(scene, b)
-    elif scene.kind[b] == HALF_SPACE:
-        curved = not is_polytope(scene, a)
     for k in range(first, end):
         if k == i and not flat:
             continue
@@ -242,8 +301,6 @@ def check_pair(scene, rows, a, b, first, end, work, result):
         if not turned * size <= tolerance:
             note(result, ANGLE, turned, tolerance / size, k)
         allowed = tolerance + LATERAL * size
-        if curved:
-            allowed += CURVED * (rows.gap[k] - rows.gap[i])
         half = 0.5 * rows.gap[k]
         error = 0.0
         for side in range(2):
