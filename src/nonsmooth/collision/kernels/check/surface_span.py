@@ -171,22 +171,18 @@ def _set_footprint(scene, rows, q, sign, i, depth, work):
 
 
 @inner_kernel
-def _check_area(scene, surfaces, rows, a, b, i, depth, corners, work, bounds):
+def _check_area(scene, surfaces, rows, a, b, i, depth, near, corners, work, bounds):
     """How far the area at contact i reaches beyond hulls[2]; widens its `bounds` (4,)."""
     s, q, sign = (a, b, 1.0) if is_surface(scene.kind[a]) else (b, a, -1.0)
     count = _set_pieces(scene, surfaces, rows, s, q, sign, i, depth, corners, work, surfaces.pieces[0])
-    others, corners_q = 0, 0
+    others, corners_q = 1, 0
     if is_surface(scene.kind[q]):
         others = _set_pieces(scene, surfaces, rows, q, s, -sign, i, depth, corners, work, surfaces.pieces[1])
     elif scene.kind[q] != HALF_SPACE:
-        others = 1
         corners_q = _set_footprint(scene, rows, q, -sign, i, depth, work)
         if corners_q == 0:
             return 0.0
-    else:
-        others = 1
     error = 0.0
-    near = NEAR * depth / SLAB
     for k in range(count):
         corners_s = _load(surfaces.pieces[0, k], work, work.hulls[0])
         for m in range(others):
@@ -208,12 +204,10 @@ def _check_area(scene, surfaces, rows, a, b, i, depth, corners, work, bounds):
 @inner_kernel
 def check_surface_span(scene, surfaces, rows, a, b, first, end, work, result):
     """The areas where two shapes touch, one of them a surface, against those that their contacts span."""
-    for side in range(2):
-        if scene.kind[a if side == 0 else b] in (SPHERE, ELLIPSOID):
-            return
     flat = True
-    for side in range(2):
-        s = a if side == 0 else b
+    for s in (a, b):
+        if scene.kind[s] in (SPHERE, ELLIPSOID):
+            return
         flat = flat and (is_polytope(scene, s) or is_surface(scene.kind[s]) or scene.kind[s] == HALF_SPACE)
     for i in range(first, end):
         tolerance, size = tolerance_of(scene, a, b, rows.point[i, 0], rows.point[i, 1], rows.point[i, 2])
@@ -230,7 +224,7 @@ def check_surface_span(scene, surfaces, rows, a, b, first, end, work, result):
             x, y = work.hulls[2, k, 0], work.hulls[2, k, 1]
             bounds[0], bounds[1] = min(bounds[0], x), min(bounds[1], y)
             bounds[2], bounds[3] = max(bounds[2], x), max(bounds[3], y)
-        error = _check_area(scene, surfaces, rows, a, b, i, depth, corners, work, bounds)
+        error = _check_area(scene, surfaces, rows, a, b, i, depth, NEAR * size, corners, work, bounds)
         diameter = math.hypot(bounds[2] - bounds[0], bounds[3] - bounds[1])
         if flat:
             note(result, SPAN, error, SPAN_FLAT * diameter + SLAB * size, i)

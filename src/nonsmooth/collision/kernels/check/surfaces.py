@@ -3,7 +3,6 @@
 import math
 
 from nonsmooth._support.jit import inlined_kernel, inner_kernel, kernel
-from nonsmooth.collision.kernels.check.contacts import fall_beside_line, off_surface
 from nonsmooth.collision.kernels.check.direction import has_face, is_polytope
 from nonsmooth.collision.kernels.check.inside import is_engulfed, lowest_corner
 from nonsmooth.collision.kernels.check.mesh import (
@@ -14,6 +13,7 @@ from nonsmooth.collision.kernels.check.mesh import (
     judge_point,
     on_surface,
 )
+from nonsmooth.collision.kernels.check.off_surface import fall_beside_line, off_surface
 from nonsmooth.collision.kernels.check.rows import (
     ANGLE,
     GAP,
