@@ -510,3 +510,189 @@ def test_edges_that_rest_along_one_another_have_both_ends(boxes: bool) -> None:
         )
         assert certificate.holds, (lift, turn, aside, str(certificate))
         assert len(contacts) >= 1
+
+
+def tilted(name: str, ground: str) -> System:
+    """A body whose flat end or straight line lies on the ground but for a tilt of 4 mrad."""
+    system = System()
+    cube = ConvexHull(np.array(list(itertools.product((-0.2, 0.2), repeat=3))))
+    if ground == "plane":
+        system.add_plane()
+    elif ground == "box":
+        system.add_box((2.0, 2.0, 0.4), fixed=True, position=(0.0, 0.0, -0.2))
+    else:
+        system.add_mesh(cube.vertices * [5.0, 5.0, 1.0], cube.triangles, fixed=True, position=(0, 0, -0.2))
+    lying = quaternions.from_axis_angle((1.0, 0.0, 0.0), 0.5 * np.pi if "lying" in name else 0.0)
+    tilt = quaternions.from_axis_angle((0.8, 0.6, 0.0), 4e-3)
+    options: dict[str, Any] = {
+        "density": 1000.0,
+        "position": (0.03, 0.07, 0.5),
+        "orientation": quaternions.product(tilt, lying),
+    }
+    if "cylinder" in name:
+        system.add_cylinder(0.2, 0.4, **options)
+    elif "cone" in name:
+        system.add_cone(0.2, 0.4, **options)
+    elif "capsule" in name:
+        system.add_capsule(0.2, 0.4, **options)
+    else:
+        system.add_mesh(cube.vertices, cube.triangles, **options)
+    system.position[1, 2] -= system.distance(0, 1).gap
+    return system
+
+
+@pytest.mark.parametrize("ground", ["plane", "box", "mesh"])
+@pytest.mark.parametrize("name", ["cylinder", "lying cylinder", "cone", "lying capsule", "cube"])
+def test_a_wrong_gap_of_a_further_point_is_found(name: str, ground: str) -> None:
+    """Raised or lowered, with the point where it was or with one of its ends on the surface."""
+    system = tilted(name, ground)
+    contacts = Detector(system, 0.01).detect(system.position, system.quaternion)
+    checker = ContactChecker(system, "all")
+    at = system.position, system.quaternion
+    right = checker.check(contacts, *at, margin=0.01)
+    assert right.holds, right.worst
+    further = np.flatnonzero(contacts.gap > 1e-4)
+    assert len(further) > 0
+    for k, change, end in itertools.product(further, (9e-4, 1e-4, -1e-4), (0.0, 0.5, -0.5)):
+        wrong = contacts.take(np.arange(len(contacts)))
+        wrong.gap[k] += change
+        wrong.point[k] += end * change * wrong.normal[k]
+        assert not checker.check(wrong, *at, margin=0.01).holds, (k, change, end)
+
+
+def grid(points: int, edge: float) -> tuple[Any, Any]:
+    """A flat square in the plane z = 0 as triangles."""
+    x, y = np.meshgrid(*2 * [np.linspace(-0.5 * edge, 0.5 * edge, points)], indexing="ij")
+    corner = points * np.arange(points - 1)[:, None] + np.arange(points - 1)
+    a, b, c, d = corner, corner + points, corner + points + 1, corner + 1
+    triangles = np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3)
+    return np.stack([x, y, 0.0 * x], axis=-1).reshape(-1, 3), triangles
+
+
+GROUNDS = ("mesh", "fine mesh", "field", "box", "plane")
+LYING = ("box", "hull", "mesh", "cylinder", "edge of a box", "lying cylinder")
+
+
+def lying_on(ground: str, name: str, gap: float) -> System:
+    """A body that lies on a surface, or a mesh on a box or a plane, turned about z and off the middle."""
+    cube, system = ConvexHull(np.array(list(itertools.product((-0.2, 0.2), repeat=3)))), System()
+    if ground == "mesh":
+        system.add_mesh(cube.vertices * [2.0, 2.0, 1.0], cube.triangles, fixed=True, position=(0, 0, -0.2))
+    elif ground == "fine mesh":
+        system.add_mesh(*grid(24, 1.1), fixed=True)
+    elif ground == "field":
+        system.add_height_field(np.zeros((12, 12)), (0.13, 0.11))
+    elif ground == "box":
+        system.add_box((0.8, 0.8, 0.4), fixed=True, position=(0.0, 0.0, -0.2))
+    else:
+        system.add_plane()
+    turn = quaternions.from_axis_angle((0.0, 0.0, 1.0), 0.3)
+    if name == "edge of a box":
+        turn = quaternions.product(turn, quaternions.from_axis_angle((1.0, 0.0, 0.0), 0.6))
+    elif name == "lying cylinder":
+        turn = quaternions.product(turn, quaternions.from_axis_angle((1.0, 0.0, 0.0), 0.5 * np.pi))
+    options: dict[str, Any] = {"density": 1000.0, "position": (0.23, 0.07, 0.5), "orientation": turn}
+    if name == "hull":
+        system.add_hull(cube.vertices, **options)
+    elif name == "mesh":
+        system.add_mesh(cube.vertices, cube.triangles, **options)
+    elif "cylinder" in name:
+        system.add_cylinder(0.2, 0.4, **options)
+    else:
+        system.add_box((0.4, 0.4, 0.4), **options)
+    system.position[1, 2] -= system.distance(0, 1).gap - gap
+    return system
+
+
+@pytest.mark.parametrize("gap", [-1e-4, -1e-9, 0.0, 1e-5])
+@pytest.mark.parametrize(
+    ("ground", "name"),
+    [(g, n) for g, n in itertools.product(GROUNDS, LYING) if g not in ("box", "plane") or n == "mesh"],
+)
+def test_an_area_on_a_surface_needs_all_its_corners(ground: str, name: str, gap: float) -> None:
+    """Each corner that is dropped is missed, and so are the others if two neighbours or one stay."""
+    system = lying_on(ground, name, gap)
+    contacts = Detector(system, 1e-3).detect(system.position, system.quaternion)
+    checker, count = ContactChecker(system, "all"), len(contacts)
+    at = system.position, system.quaternion
+
+    def span(kept: Any) -> Any:
+        return checker.check(contacts.take(np.array(kept)), *at, margin=1e-3)
+
+    right = span(range(count))
+    assert right.holds, right.worst
+    assert count == 2 if name in LYING[4:] else count >= 4
+    about = contacts.point - contacts.point.mean(axis=0)
+    order = np.argsort(np.arctan2(about[:, 1], about[:, 0]))
+    kept = [order[[0]], order[:2]] if count > 2 else [order[[0]], order[[1]]]
+    if name != "cylinder" and count > 2:
+        kept += [np.delete(order, k) for k in range(count)]
+    elif count > 2:
+        kept += [np.roll(order, k)[: count // 2] for k in range(count)]
+    for rows in kept:
+        wrong = span(np.sort(rows))
+        assert not wrong.holds, rows
+        assert wrong.span_error > 0.02
+
+
+# Turn of the upper of two cubes of 0.4 m (axis, angle), places at which its lowest vertex or edge touches the
+# lower one, and directions along which it may and may not.
+DOWN = (1, -1, 0), np.arctan(np.sqrt(2.0))
+MEETINGS: dict[str, tuple[Any, Any, Any, Any]] = {
+    "a vertex on a face": (
+        DOWN, [(0.03, 0.05, 0.2)],
+        [(0, 0, 1)],
+        [(0.1, 0, 1), (0, -0.1, 1), (-0.01, 0.01, 1), (1e-3, 0, 1)],
+    ),
+    "a vertex on an edge": (
+        DOWN, [(0.2, 0.05, 0.2)],
+        [(0, 0, 1), (0.3, 0, 1), (0.6, 0, 1)],
+        [(-0.1, 0, 1), (0, 0.1, 1), (0.3, 0.01, 1), (-1e-3, 0, 1), (3, 0, 1)],
+    ),
+    "a vertex on a vertex": (
+        DOWN, [(0.2, 0.2, 0.2)],
+        [(0, 0, 1), (0.3, 0, 1), (0.1, 0.3, 1), (0.4, 0.4, 1)],
+        [(-0.1, 0, 1), (0.3, -0.01, 1), (-1e-3, 0, 1), (1, 1, 0)],
+    ),
+    "an edge on a face": (
+        ((1, 0, 0), 0.25 * np.pi), [(-0.17, 0.05, 0.2), (0.2, 0.05, 0.2)],
+        [(0, 0, 1)],
+        [(0, 0.1, 1), (0, -0.01, 1), (0.1, 0, 1), (1e-3, 0, 1)],
+    ),
+    "an edge across an edge": (
+        ((1, 0, 0), 0.25 * np.pi), [(0.0, 0.05, 0.2 * np.sqrt(2.0))],
+        [(0, 0, 1)],
+        [(0.1, 0, 1), (0, -0.1, 1), (1e-3, 1e-3, 1)],
+    ),
+    "an edge along an edge": (
+        ((0, 1, 0), 0.25 * np.pi), [(0.2, -0.15, 0.2), (0.2, 0.2, 0.2)],
+        [(0, 0, 1), (0.3, 0, 1), (0.9, 0, 1)],
+        [(-0.1, 0, 1), (0.3, 0.01, 1), (-1e-3, 0, 1), (2, 0, 1)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("gap", [-1e-9, 0.0, 1e-9, 1e-5])
+@pytest.mark.parametrize("name", list(MEETINGS))
+def test_the_normal_between_two_meshes_is_a_direction_of_both(name: str, gap: float) -> None:
+    """What meets a face has its normal; edges and vertices have arcs and cones of them.
+
+    The upper mesh is at the gap along the normal, so that both points are on the surfaces for each normal.
+    """
+    (axis, angle), places, right, wrong = MEETINGS[name]
+    mesh = ConvexHull(np.array(list(itertools.product((-0.2, 0.2), repeat=3))))
+    lower, upper = (Piece(MESH, (0, 0, 0), (mesh.vertices, mesh.triangles)) for _ in range(2))
+    upper.turned(quaternions.from_axis_angle(np.array(axis) / np.linalg.norm(axis), angle))
+    corners = mesh.vertices @ quaternions.matrix(upper.quaternion).T
+    first = min(corners[np.abs(corners[:, 2] - corners[:, 2].min()) < 1e-9], key=tuple)
+    if name == "an edge across an edge":
+        lower.turned(quaternions.from_axis_angle((0.0, 1.0, 0.0), 0.25 * np.pi))
+        first[0] += 0.17
+    for direction in right + wrong:
+        normal = np.array(direction) / np.linalg.norm(direction)
+        upper.at(*(np.array(places[0]) + gap * normal - first))
+        rows = [(0, 1, place + 0.5 * gap * normal, normal, gap) for place in np.array(places)]
+        certificate = check([lower, upper], contacts_of(*rows))
+        assert certificate.holds == (direction in right), (direction, str(certificate))
+        certificate = check([upper, lower], contacts_of(*((0, 1, p, -n, g) for _, _, p, n, g in rows)))
+        assert certificate.holds == (direction in right), (direction, str(certificate))

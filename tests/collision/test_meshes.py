@@ -395,6 +395,101 @@ def test_two_balls_in_one_mesh_cross_where_their_surfaces_do(away):
         assert np.linalg.norm(place - [away * 0.6, away * 0.8, 0.0]) == pytest.approx(0.7, abs=0.1)
 
 
+def box_of(low, high, parts=1):
+    """A box as a mesh; its sides are cut into `parts` × `parts` squares of two triangles."""
+    steps = np.linspace(0.0, 1.0, parts + 1)
+    u, v = np.meshgrid(steps, steps, indexing="ij")
+    number = np.arange(u.size).reshape(u.shape)
+    a, b, c, d = number[:-1, :-1], number[1:, :-1], number[1:, 1:], number[:-1, 1:]
+    side = np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3)
+    vertices, triangles = [], []
+    for axis in range(3):
+        for end in range(2):
+            points = np.empty((u.size, 3))
+            points[:, (axis + 1) % 3], points[:, (axis + 2) % 3] = u.ravel(), v.ravel()
+            points[:, axis] = end
+            triangles.append((side if end else side[:, ::-1]) + len(vertices) * u.size)
+            vertices.append(points)
+    joined, where = np.unique(np.vstack(vertices), axis=0, return_inverse=True)
+    low, high = np.array(low), np.array(high)
+    return low + (high - low) * joined, where.ravel()[np.vstack(triangles)]
+
+
+def turned_box(low, high, axis, angle, place=(0.0, 0.0, 0.0), parts=1):
+    vertices, triangles = box_of(low, high, parts)
+    return vertices @ turn(np.array(axis) * angle).T + place, triangles
+
+
+def spindle():
+    """Eight triangles around the origin in the plane z = 0, and a tip below them."""
+    angle = 0.25 * np.pi * np.arange(8)
+    rim = np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=-1)
+    here, there = 2 + np.arange(8), 2 + (1 + np.arange(8)) % 8
+    top, sides = np.stack([0 * here, here, there], axis=-1), np.stack([0 * here + 1, there, here], axis=-1)
+    return np.vstack([[0, 0, 0], [0, 0, -5], rim]), np.vstack([top, sides])
+
+
+UNIT_BOX = box_of((0, 0, 0), (1, 1, 1))
+ROOF = turned_box((-0.5, -0.5, -1), (0.5, 0.5, 1), (0, 0, 1), 0.25 * np.pi)  # edges ahead along x and y
+SELF_INTERSECTIONS = {
+    "edges through edges alone": (
+        spindle(),
+        turned_box((-0.5, -0.5, -0.5), (0.5, 0.5, 0.5), (0, 0, 1), 0.25 * np.pi),
+    ),
+    "sides flush": (UNIT_BOX, box_of((0.5, 0, 0), (1.5, 1, 1))),
+    "one side flush, from inside": (UNIT_BOX, box_of((0.2, 0.3, 0.5), (0.6, 0.7, 1))),
+    "the same again, turned over": (
+        UNIT_BOX,
+        turned_box((0, 0, 0), (1, 1, 1), (0, 0, 1), 0.5 * np.pi, (1, 0, 0)),
+    ),
+    "along edges of both": (
+        box_of((-1, -1, -0.2), (1, 1, 0.2), 10),
+        box_of((-0.2, -0.4, -1), (0.2, 0.4, 1), 10),
+    ),
+    "along edges of one": (box_of((-1, -1, -0.2), (1, 1, 0.2), 10), box_of((-0.3, -0.5, -1), (0.3, 0.5, 1))),
+    "along a roof": (ROOF, box_of((0, -0.3, -0.5), (2, 0.3, 0.5), 2)),
+}
+ONLY_TOUCHING = {
+    "apart": (UNIT_BOX, box_of((1.1, 0, 0), (2, 1, 1))),
+    "inside": (UNIT_BOX, box_of((0.2, 0.2, 0.2), (0.8, 0.8, 0.8))),
+    "a face": (UNIT_BOX, box_of((1, 0, 0), (2, 1, 1))),
+    "a part of a face": (UNIT_BOX, box_of((1, 0.5, 0.2), (2, 2, 0.8))),
+    "a face in parts": (UNIT_BOX, box_of((1, 0, 0), (2, 1, 1), 3)),
+    "an edge": (UNIT_BOX, box_of((1, 1, 0), (2, 2, 1))),
+    "a part of an edge": (UNIT_BOX, box_of((1, 1, 0.5), (2, 2, 3), 2)),
+    "a corner": (UNIT_BOX, box_of((1, 1, 1), (2, 2, 2))),
+    "edges across": (UNIT_BOX, turned_box((0, 0, 0), (1, 1, 1), (0, 1, 0), 0.25 * np.pi, (1, 0.3, 1))),
+    "an edge on a face": (ROOF, box_of((np.sqrt(0.5), -1, -1), (2, 1, 1))),
+    "an edge on a diagonal": (ROOF, box_of((np.sqrt(0.5), -1, -1), (2, 1, 1), 2)),
+    "a corner on a face": (
+        turned_box(
+            (0, 0, 0), (1, 1, 1), np.array([1, -1, 0]) / np.sqrt(2), np.arctan(np.sqrt(2)), (0.4, 0.3, 1)
+        ),
+        UNIT_BOX,
+    ),
+}
+
+
+def joined(parts, axes, scale):
+    """Several meshes as one, turned and scaled."""
+    starts = np.cumsum([0, *(len(vertices) for vertices, _ in parts)])
+    vertices = scale * np.vstack([vertices for vertices, _ in parts]) @ axes.T
+    return vertices, np.vstack(
+        [triangles + start for (_, triangles), start in zip(parts, starts, strict=False)]
+    )
+
+
+@pytest.mark.parametrize("name", [*SELF_INTERSECTIONS, *ONLY_TOUCHING])
+def test_solids_in_one_mesh_intersect_or_only_touch(name):
+    """Edges meet edges and sides lie in one plane but for rounding, in whatever direction."""
+    parts = {**SELF_INTERSECTIONS, **ONLY_TOUCHING}[name]
+    random = np.random.default_rng(6)
+    for axes in (UNIT, *(turn(random.normal(size=3)) for _ in range(12))):
+        for scale in (1.0, 1e-3):
+            surface = TriangleSurface(*joined(parts, axes, scale))
+            assert (crossing(surface) is not None) == (name in SELF_INTERSECTIONS)
+
+
 def test_a_mesh_that_crosses_itself_is_told_once_with_its_body():
     both = np.vstack([CUBE[0], CUBE[0] + [0.3, 0.2, 0.1]])
     mesh = Mesh(both, np.vstack([CUBE[1], CUBE[1] + 8]))

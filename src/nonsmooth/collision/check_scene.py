@@ -28,6 +28,8 @@ from nonsmooth.model.shape_table import ShapeTable
 
 _NEAR = 8192
 """Largest number of triangles near a shape that are checked."""
+_PIECES = 1024
+"""Largest number of flat pieces of a surface, outside the area that the contacts span, that are checked."""
 
 
 class Polytope:
@@ -154,6 +156,7 @@ def make_surfaces(table: ShapeTable) -> Surfaces:
         np.concatenate(boxes),
         np.concatenate(large),
         np.empty(_NEAR, dtype=np.int64),
+        np.empty((2, _PIECES, 7)),
         np.array(closed, dtype=bool),
     )
 

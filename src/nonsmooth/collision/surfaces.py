@@ -152,12 +152,11 @@ class HeightField:
 
 
 def crossing(surface: TriangleSurface) -> Floats | None:
-    """A point (3,) in m, in the mesh's frame, near which two of its triangles cross; None if none do."""
+    """A point (3,) in m, in the mesh's frame, near which two of its triangles intersect; None if none do."""
     pair = np.empty(2, dtype=np.int64)
     found = find_crossing(
-        surface.vertices, surface.triangles, surface.boxes, surface.levels, surface.size,
-        np.empty((trees.LEAF, 6)), np.empty(6),
-        np.empty(64, dtype=np.int64), pair,
+        surface.vertices, surface.triangles, surface.beside, surface.boxes, surface.levels, surface.size,
+        np.empty((trees.LEAF, 6)), np.empty((3, 6)), np.empty(64, dtype=np.int64), pair,
     )  # fmt: skip
     if not found:
         return None

@@ -4,10 +4,9 @@ import math
 
 from nonsmooth._support.jit import inner_kernel, kernel
 from nonsmooth.collision.kernels.check.direction import best_axis, is_polytope, search
+from nonsmooth.collision.kernels.check.off_surface import off_surface
 from nonsmooth.collision.kernels.check.rows import (
     ANGLE,
-    BESIDE,
-    CURVED,
     GAP,
     LATERAL,
     NEAR,
@@ -22,10 +21,9 @@ from nonsmooth.collision.kernels.check.rows import (
     note,
     tolerance_of,
 )
-from nonsmooth.collision.kernels.check.span import MOST_CORNERS, beyond, flat_hull, footprint
+from nonsmooth.collision.kernels.check.span import MOST_CORNERS, beyond, flat_hull, footprint, set_tangents
 from nonsmooth.collision.kernels.check.support import (
     BOX,
-    CAPSULE,
     CONVEX_HULL,
     ELLIPSOID,
     HALF_SPACE,
@@ -36,39 +34,7 @@ from nonsmooth.collision.kernels.check.support import (
     farthest,
     height,
     place,
-    way_out,
 )
-
-
-@inner_kernel
-def off_surface(scene, s, x, y, z, nx, ny, nz, tolerance, size):
-    """How far a point (relative to the centre of s) is from where n leaves the surface of s.
-
-    It may be beside the edge of a face by a little more than rounding, where two edges nearly coincide.
-    """
-    off = _off(scene, s, x, y, z, nx, ny, nz, tolerance, 0.3 * LATERAL * size)
-    if off > tolerance:
-        off = min(off, _off(scene, s, x, y, z, nx, ny, nz, tolerance, BESIDE * size))
-    return off
-
-
-@inner_kernel
-def _off(scene, s, x, y, z, nx, ny, nz, tolerance, slack):
-    """The same; faces are moved out by `slack` times the sine of their angle to n."""
-    kind = scene.kind[s]
-    radius = scene.radius[s]
-    if kind == HALF_SPACE:
-        return abs(way_out(scene, s, x, y, z, nx, ny, nz, slack))
-    core, _, _, _ = height(scene, s, x - radius * nx, y - radius * ny, z - radius * nz, nx, ny, nz, slack)
-    if kind in (SPHERE, CAPSULE):
-        along = nx * scene.axes[s, 0, 2] + ny * scene.axes[s, 1, 2] + nz * scene.axes[s, 2, 2]
-        if core <= tolerance and (kind == SPHERE or abs(along) < 0.99):
-            return core  # on the ball about a point of the core
-        outside, _, _, _ = height(scene, s, x, y, z, nx, ny, nz, slack)
-        outside -= radius
-    else:
-        outside = core
-    return max(outside, abs(way_out(scene, s, x, y, z, nx, ny, nz, slack)))
 
 
 @inner_kernel
@@ -160,10 +126,7 @@ def _check_span(scene, rows, a, b, first, end, i, tolerance, size, work, result)
         return
     nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
     u = work.tangents
-    u[0], u[1], u[2] = (0.0, -nz, ny) if abs(nx) < 0.6 else (-nz, 0.0, nx)
-    length = math.sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
-    u[0], u[1], u[2] = u[0] / length, u[1] / length, u[2] / length
-    u[3], u[4], u[5] = ny * u[2] - nz * u[1], nz * u[0] - nx * u[2], nx * u[1] - ny * u[0]
+    set_tangents(nx, ny, nz, u)
     ox, oy, oz = rows.point[i, 0], rows.point[i, 1], rows.point[i, 2]
     flat = True
     corners_p = corners_q = 0
@@ -202,9 +165,10 @@ def _check_span(scene, rows, a, b, first, end, i, tolerance, size, work, result)
             work.points[count, 1] = u[3] * x + u[4] * y + u[5] * z
             count += 1
     count = flat_hull(work.points, count, work.hulls[2])
-    error, diameter = beyond(
+    error, low_x, low_y, high_x, high_y = beyond(
         work.hulls[0], corners_p, work.hulls[1], corners_q, work.hulls[2], count, NEAR * size
     )
+    diameter = math.hypot(max(high_x - low_x, 0.0), max(high_y - low_y, 0.0))
     if flat:
         note(result, SPAN, error, SPAN_FLAT * diameter + SLAB * size, i)
     else:
@@ -229,11 +193,6 @@ def check_pair(scene, rows, a, b, first, end, work, result):
     nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
     length = math.sqrt(nx * nx + ny * ny + nz * nz)
     note(result, GAP, abs(length - 1.0) * size, tolerance, i)
-    curved = not (is_polytope(scene, a) or flat) or not (is_polytope(scene, b) or flat)
-    if scene.kind[a] == HALF_SPACE:
-        curved = not is_polytope(scene, b)
-    elif scene.kind[b] == HALF_SPACE:
-        curved = not is_polytope(scene, a)
     for k in range(first, end):
         if k == i and not flat:
             continue
@@ -242,8 +201,6 @@ def check_pair(scene, rows, a, b, first, end, work, result):
         if not turned * size <= tolerance:
             note(result, ANGLE, turned, tolerance / size, k)
         allowed = tolerance + LATERAL * size
-        if curved:
-            allowed += CURVED * (rows.gap[k] - rows.gap[i])
         half = 0.5 * rows.gap[k]
         error = 0.0
         for side in range(2):

@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from nonsmooth._support.jit import inlined_kernel, inner_kernel
-from nonsmooth.collision.kernels.check.rows import BESIDE
-from nonsmooth.collision.kernels.check.support import HEIGHT_FIELD, MESH, height, to_frame
+from nonsmooth.collision.kernels.check.rows import BESIDE, angle_between
+from nonsmooth.collision.kernels.check.support import HEIGHT_FIELD, MESH, from_frame, height, to_frame
 
 BLOCK = 32  # triangles in a box, boxes in a larger box
 SURFACE_ANGLE = 3e-6  # rad: flatter than this, triangles count as one plane
+_ALONG = 0.9  # cosine above which a triangle is one that n leaves, but for a tilt
 _SURFACE_OFF = 1e-9  # part of the size by which a corner may be off the plane of its triangle's patch
 
 
@@ -30,6 +31,7 @@ class Surfaces(NamedTuple):
     boxes: np.ndarray  # (B, 6) low, high
     large: np.ndarray  # (L, 6)
     near: np.ndarray  # (k,) int64 room for triangles that are near
+    pieces: np.ndarray  # (2, k, 7) room for flat pieces of both shapes: number of corners, their places
     closed: np.ndarray  # (g,) bool: meshes without borders, which bound a solid
 
 
@@ -83,7 +85,7 @@ def gather(surfaces, surface, x, y, z, reach):
 
 
 @inlined_kernel
-def _normal(c, t):
+def triangle_normal(c, t):
     """Unit normal of triangle t."""
     ax, ay, az = c[t, 3] - c[t, 0], c[t, 4] - c[t, 1], c[t, 5] - c[t, 2]
     bx, by, bz = c[t, 6] - c[t, 0], c[t, 7] - c[t, 1], c[t, 8] - c[t, 2]
@@ -95,7 +97,7 @@ def _normal(c, t):
 @inner_kernel
 def nearest_on_triangle(c, t, x, y, z):
     """Point of triangle t nearest to (x, y, z)."""
-    nx, ny, nz = _normal(c, t)
+    nx, ny, nz = triangle_normal(c, t)
     inside = nx != 0.0 or ny != 0.0 or nz != 0.0
     nearest = math.inf
     px, py, pz = x, y, z
@@ -128,9 +130,9 @@ def distance_to_triangle(c, t, x, y, z):
 def judge_point(scene, surfaces, s, x, y, z, nx, ny, nz, tolerance, size):
     """Judge a point (world, relative to the centre of s) of a surface and its outward normal there.
 
-    Returned are the distance from the surface, or from the plane of a triangle that the point is hardly
-    beside; the angle by which n is outside the directions of the point; and True if n is the normal of a
-    triangle there.
+    Returned are the distance from the surface, or from the plane of a triangle along n that the point is
+    hardly beside; the angle by which n is outside the directions of the point; True if n is the normal of a
+    triangle there; and True if all triangles there have one normal.
     """
     surface = surfaces.of_shape[s]
     x, y, z = to_frame(scene.axes, s, x, y, z)
@@ -143,15 +145,19 @@ def judge_point(scene, surfaces, s, x, y, z, nx, ny, nz, tolerance, size):
         t = surfaces.near[k]
         far = distance_to_triangle(c, t, x, y, z)
         off = min(off, far)
-        if far <= BESIDE * size:
-            fx, fy, fz = _normal(c, t)
+        fx, fy, fz = triangle_normal(c, t)
+        if far <= BESIDE * size and nx * fx + ny * fy + nz * fz > _ALONG:
             above = min(above, abs(fx * (x - c[t, 0]) + fy * (y - c[t, 1]) + fz * (z - c[t, 2])))
-    of_face, of_corner = math.inf, 0.0
+    of_face, of_corner, single = math.inf, 0.0, True
+    gx = gy = gz = 0.0
     for k in range(count):
         t = surfaces.near[k]
         if distance_to_triangle(c, t, x, y, z) > off + 10.0 * tolerance:
             continue
-        fx, fy, fz = _normal(c, t)
+        fx, fy, fz = triangle_normal(c, t)
+        if gx == gy == gz == 0.0:
+            gx, gy, gz = fx, fy, fz
+        single = single and angle_between(fx, fy, fz, gx, gy, gz) <= SURFACE_ANGLE
         flat = 0.0
         for i in range(0, 9, 3):
             dx, dy, dz = c[t, i] - x, c[t, i + 1] - y, c[t, i + 2] - z
@@ -164,12 +170,49 @@ def judge_point(scene, surfaces, s, x, y, z, nx, ny, nz, tolerance, size):
         if nx * fx + ny * fy + nz * fz > 0.0:
             of_face = min(of_face, flat)
     angle = min(of_face, of_corner)
-    return min(off, above), max(angle, 0.0), of_face <= SURFACE_ANGLE
+    return min(off, above), max(angle, 0.0), of_face <= SURFACE_ANGLE, single
 
 
 @inner_kernel
-def on_edge(scene, surfaces, s, x, y, z, nx, ny, nz, tolerance):
-    """True if a point (world, relative to the centre of s) is on an edge at right angles to n."""
+def gather_flat(surfaces, surface, x, y, z, nx, ny, nz, depth, cx, cy, cz, reach):
+    """Triangles with a corner on the plane through (x, y, z) normal to n, within `depth`, and none above it.
+
+    Triangles farther than `reach` from c along an axis are left out. All is in the surface's frame; the
+    triangles are in `near`, their number is returned.
+    """
+    c, boxes, count = surfaces.corners, surfaces.boxes, 0
+    level = nx * x + ny * y + nz * z
+    first, end = surfaces.first[surface, 0], surfaces.first[surface + 1, 0]
+    box, box_end = surfaces.first[surface, 1], surfaces.first[surface + 1, 1]
+    for k in range(surfaces.first[surface, 2], surfaces.first[surface + 1, 2]):
+        if _apart(surfaces.large, k, cx, cy, cz, reach):
+            continue
+        low = box + BLOCK * (k - surfaces.first[surface, 2])
+        for b in range(low, min(low + BLOCK, box_end)):
+            if _apart(boxes, b, cx, cy, cz, reach):
+                continue
+            most = nx * (boxes[b, 3] if nx > 0.0 else boxes[b, 0]) - level
+            most += ny * (boxes[b, 4] if ny > 0.0 else boxes[b, 1])
+            most += nz * (boxes[b, 5] if nz > 0.0 else boxes[b, 2])
+            if most < -depth:
+                continue
+            start = first + BLOCK * (b - box)
+            for t in range(start, min(start + BLOCK, end)):
+                most = -math.inf
+                for i in range(0, 9, 3):
+                    most = max(most, nx * c[t, i] + ny * c[t, i + 1] + nz * c[t, i + 2] - level)
+                if abs(most) <= depth and count < surfaces.near.shape[0]:
+                    surfaces.near[count] = t
+                    count += 1
+    return count
+
+
+@inner_kernel
+def edge_at(scene, surfaces, s, x, y, z, nx, ny, nz, tolerance):
+    """Unit vector along an edge at right angles to n on which a point is; zero if there is none.
+
+    The point, relative to the centre of s, and both vectors are of the world.
+    """
     x, y, z = to_frame(scene.axes, s, x, y, z)
     nx, ny, nz = to_frame(scene.axes, s, nx, ny, nz)
     c = surfaces.corners
@@ -186,8 +229,8 @@ def on_edge(scene, surfaces, s, x, y, z, nx, ny, nz, tolerance):
             part = min(max((dx * ex + dy * ey + dz * ez) / (length * length), 0.0), 1.0)
             dx, dy, dz = dx - part * ex, dy - part * ey, dz - part * ez
             if dx * dx + dy * dy + dz * dz <= tolerance * tolerance:
-                return True
-    return False
+                return from_frame(scene.axes, s, ex / length, ey / length, ez / length)
+    return 0.0, 0.0, 0.0
 
 
 @inner_kernel

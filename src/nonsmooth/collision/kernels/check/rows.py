@@ -23,7 +23,6 @@ SLAB = 1e-6  # part of the size: flatter than this, two features are taken as fl
 LATERAL = 1e-8  # part of the size by which further points, and those of curved shapes, may be off a surface
 NEAR = 2.5e-10  # part of the size by which two edges may be beside one another that touch along their length
 BESIDE = 1e-5  # part of the size by which a point may be beside the edge of a face
-CURVED = 0.5  # part of the gap's growth by which local distance at curved surfaces is open to convention
 
 
 class Rows(NamedTuple):

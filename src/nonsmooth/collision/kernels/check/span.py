@@ -1,4 +1,4 @@
-"""Does a manifold span the area where two convex shapes touch? Flat geometry in the plane normal to n."""
+"""Does a manifold span the area where two shapes touch? Flat geometry in the plane normal to n."""
 
 import math
 
@@ -7,6 +7,15 @@ from nonsmooth.collision.kernels.check.support import BOX, CAPSULE, CONE, CONVEX
 
 MOST_CORNERS = 64  # of a footprint; further corners of larger faces are not looked at
 _RIM = 24
+
+
+@inlined_kernel
+def set_tangents(nx, ny, nz, u):
+    """Write two unit vectors normal to n and to each other to u (6,)."""
+    u[0], u[1], u[2] = (0.0, -nz, ny) if abs(nx) < 0.6 else (-nz, 0.0, nx)
+    length = math.sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
+    u[0], u[1], u[2] = u[0] / length, u[1] / length, u[2] / length
+    u[3], u[4], u[5] = ny * u[2] - nz * u[1], nz * u[0] - nx * u[2], nx * u[1] - ny * u[0]
 
 
 @inlined_kernel
@@ -122,7 +131,7 @@ def distance_to_hull(hull, count, x, y):
 
 @inner_kernel
 def beyond(first, count_first, second, count_second, spanned, count_spanned, near):
-    """How far the common area of two convex polygons reaches beyond `spanned`, and that area's diameter.
+    """How far the common area of two convex polygons reaches beyond `spanned`, and that area's bounds.
 
     Corners of the area are corners of one polygon within `near` of the other, and crossings of their sides.
     """
@@ -155,6 +164,4 @@ def beyond(first, count_first, second, count_second, spanned, count_spanned, nea
                 error = max(error, distance_to_hull(spanned, count_spanned, x, y))
                 low_x, low_y = min(low_x, x), min(low_y, y)
                 high_x, high_y = max(high_x, x), max(high_y, y)
-    if high_x < low_x:
-        return 0.0, 0.0
-    return error, math.hypot(high_x - low_x, high_y - low_y)
+    return error, low_x, low_y, high_x, high_y

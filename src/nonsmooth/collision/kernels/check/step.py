@@ -71,7 +71,7 @@ def check_step(check, rows, meeting, withheld, position, quaternion, step):
     tally[CHECKED] += points
     if check.surfaces.corners.shape[0] > 0:
         pairs, points = check_surfaces(
-            scene, check.surfaces, position, quaternion, meeting, turn, period, result
+            scene, check.surfaces, position, quaternion, meeting, turn, period, check.work, result
         )
         tally[PAIRS_CHECKED] += pairs
         tally[CHECKED] += points

@@ -2,21 +2,20 @@
 
 import math
 
-from nonsmooth._support.jit import inner_kernel, kernel
-from nonsmooth.collision.kernels.check.contacts import off_surface
+from nonsmooth._support.jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision.kernels.check.direction import has_face, is_polytope
 from nonsmooth.collision.kernels.check.inside import is_engulfed, lowest_corner
 from nonsmooth.collision.kernels.check.mesh import (
     SURFACE_ANGLE,
     along_edge,
+    edge_at,
     is_surface,
     judge_point,
-    on_edge,
     on_surface,
 )
+from nonsmooth.collision.kernels.check.off_surface import fall_beside_line, off_surface
 from nonsmooth.collision.kernels.check.rows import (
     ANGLE,
-    CURVED,
     GAP,
     LATERAL,
     POINT,
@@ -27,9 +26,64 @@ from nonsmooth.collision.kernels.check.rows import (
     tolerance_of,
 )
 from nonsmooth.collision.kernels.check.support import HALF_SPACE, farthest, place
+from nonsmooth.collision.kernels.check.surface_span import check_surface_span
 
 _ONE_MANIFOLD = 0.2
 """Angle in rad up to which further points of a manifold may have the normal of its nearest."""
+_PARALLEL = 5e-4  # sine of the angle between two edges below which they do not cross
+_FALL = 0.02
+"""Part of what a round side falls off beside its line of contact by which its height there may be wrong."""
+
+
+@inner_kernel
+def _judge_side(scene, surfaces, rows, s, sign, i, allowed, size):
+    """`judge_point` of shape s in contact i, whose normal is outward if `sign` is 1; no error if convex."""
+    if not is_surface(scene.kind[s]):
+        return 0.0, 0.0, False, False
+    nx, ny, nz = sign * rows.normal[i, 0], sign * rows.normal[i, 1], sign * rows.normal[i, 2]
+    half = 0.5 * rows.gap[i]
+    x = rows.point[i, 0] - scene.centre[s, 0] - half * nx
+    y = rows.point[i, 1] - scene.centre[s, 1] - half * ny
+    z = rows.point[i, 2] - scene.centre[s, 2] - half * nz
+    off, turned, of_face, single = judge_point(scene, surfaces, s, x, y, z, nx, ny, nz, allowed, size)
+    if turned > SURFACE_ANGLE and along_edge(scene, surfaces, s, x, y, z, nx, ny, nz, allowed, size):
+        turned = 0.0  # of the edge up to its end; that the other is lowest there is judged with the gap
+    return off, turned, of_face, single
+
+
+@inlined_kernel
+def _angle(turned_a, of_face_a, single_a, turned_b, of_face_b, single_b):
+    """Angle by which a normal is outside the directions of its two points.
+
+    A vertex or an edge has to allow for the normal of a face that it touches, or is the next to touch.
+    """
+    if of_face_a and not single_b:
+        turned_b = 0.0
+    if of_face_b and not single_a:
+        turned_a = 0.0
+    return max(turned_a, turned_b)
+
+
+@inner_kernel
+def _across_edges(scene, surfaces, rows, a, b, i, allowed):
+    """True if contact i is where two edges that are apart, and cross seen along n, are nearest."""
+    if not (rows.gap[i] > 0.0 and is_surface(scene.kind[a]) and is_surface(scene.kind[b])):
+        return False
+    nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
+    half = 0.5 * rows.gap[i]
+    x, y, z = rows.point[i, 0], rows.point[i, 1], rows.point[i, 2]
+    ax, ay, az = edge_at(
+        scene, surfaces, a,
+        x - scene.centre[a, 0] - half * nx, y - scene.centre[a, 1] - half * ny,
+        z - scene.centre[a, 2] - half * nz, nx, ny, nz, allowed,
+    )  # fmt: skip
+    bx, by, bz = edge_at(
+        scene, surfaces, b,
+        x - scene.centre[b, 0] + half * nx, y - scene.centre[b, 1] + half * ny,
+        z - scene.centre[b, 2] + half * nz, nx, ny, nz, allowed,
+    )  # fmt: skip
+    cx, cy, cz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+    return cx * cx + cy * cy + cz * cz > _PARALLEL * _PARALLEL
 
 
 @inner_kernel
@@ -39,27 +93,25 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
         tolerance, size = tolerance_of(scene, a, b, rows.point[i, 0], rows.point[i, 1], rows.point[i, 2])
         allowed = tolerance + LATERAL * size
         nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
-        half = 0.5 * rows.gap[i]
         note(result, GAP, abs(math.sqrt(nx * nx + ny * ny + nz * nz) - 1.0) * size, tolerance, i)
-        angle, edges = math.inf, 0
+        off_a, turned_a, of_face_a, single_a = _judge_side(scene, surfaces, rows, a, 1.0, i, allowed, size)
+        off_b, turned_b, of_face_b, single_b = _judge_side(scene, surfaces, rows, b, -1.0, i, allowed, size)
+        angle = _angle(turned_a, of_face_a, single_a, turned_b, of_face_b, single_b)
         for side in range(2):
             s, other, sign = (a, b, 1.0) if side == 0 else (b, a, -1.0)
             if not is_surface(scene.kind[s]):
                 continue
+            off, of_face = (off_a, of_face_a) if side == 0 else (off_b, of_face_b)
             mx, my, mz = sign * nx, sign * ny, sign * nz  # outward
-            x = rows.point[i, 0] - scene.centre[s, 0] - half * mx
-            y = rows.point[i, 1] - scene.centre[s, 1] - half * my
-            z = rows.point[i, 2] - scene.centre[s, 2] - half * mz
-            off, turned, of_face = judge_point(scene, surfaces, s, x, y, z, mx, my, mz, allowed, size)
-            if turned > SURFACE_ANGLE and along_edge(scene, surfaces, s, x, y, z, mx, my, mz, allowed, size):
-                turned = 0.0  # of the edge up to its end; that q is lowest there is judged with the gap
-            angle = min(angle, turned)
-            edges += on_edge(scene, surfaces, s, x, y, z, mx, my, mz, allowed)
             alone = end - first == 1 and rows.gap[i] < 0.0
             if off > allowed and alone and is_engulfed(scene, surfaces, other, s):
                 # the way out of the other one: its length alone is that of this one
-                low = lowest_corner(scene, surfaces, s, -mx, -my, -mz)
+                low, half = lowest_corner(scene, surfaces, s, -mx, -my, -mz), 0.5 * rows.gap[i]
+                x = rows.point[i, 0] - scene.centre[s, 0] - half * mx
+                y = rows.point[i, 1] - scene.centre[s, 1] - half * my
+                z = rows.point[i, 2] - scene.centre[s, 2] - half * mz
                 note(result, GAP, abs(low + mx * x + my * y + mz * z), allowed, i)
+                angle = turned_b if side == 0 else turned_a
                 continue
             note(result, POINT, off, allowed, i)
             if is_surface(scene.kind[other]):
@@ -69,11 +121,9 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
             _check_against_surface(
                 scene, surfaces, rows, s, other, first, end, i, mx, my, mz, of_face, allowed, size, result
             )
-        if rows.gap[i] > 0.0 and edges == 2:
-            angle = 0.0  # two edges at the points where they are nearest to one another
-        if not angle <= SURFACE_ANGLE and not (
-            angle <= _ONE_MANIFOLD and _has_lead(scene, surfaces, rows, a, b, first, end, i, angle)
-        ):
+        if angle <= SURFACE_ANGLE or _across_edges(scene, surfaces, rows, a, b, i, allowed):
+            continue
+        if not (angle <= _ONE_MANIFOLD and _has_lead(scene, surfaces, rows, a, b, first, end, i, angle)):
             note(result, ANGLE, min(angle, math.pi), SURFACE_ANGLE, i)
 
 
@@ -97,20 +147,11 @@ def _has_lead(scene, surfaces, rows, a, b, first, end, i, angle):
         if rows.gap[k] - rows.gap[i] > angle * math.sqrt(dx * dx + dy * dy + dz * dz):
             continue
         tolerance, size = tolerance_of(scene, a, b, rows.point[k, 0], rows.point[k, 1], rows.point[k, 2])
-        half = 0.5 * rows.gap[k]
-        for side in range(2):
-            s, sign = (a, 1.0) if side == 0 else (b, -1.0)
-            if is_surface(scene.kind[s]):
-                mx, my, mz = sign * nx, sign * ny, sign * nz
-                _, turned, _ = judge_point(
-                    scene, surfaces, s,
-                    rows.point[k, 0] - scene.centre[s, 0] - half * mx,
-                    rows.point[k, 1] - scene.centre[s, 1] - half * my,
-                    rows.point[k, 2] - scene.centre[s, 2] - half * mz,
-                    mx, my, mz, tolerance + LATERAL * size, size,
-                )  # fmt: skip
-                if turned <= SURFACE_ANGLE:
-                    return True
+        allowed = tolerance + LATERAL * size
+        _, turned_a, of_face_a, single_a = _judge_side(scene, surfaces, rows, a, 1.0, k, allowed, size)
+        _, turned_b, of_face_b, single_b = _judge_side(scene, surfaces, rows, b, -1.0, k, allowed, size)
+        if _angle(turned_a, of_face_a, single_a, turned_b, of_face_b, single_b) <= SURFACE_ANGLE:
+            return True
     return False
 
 
@@ -139,8 +180,12 @@ def _check_against_surface(
         if cosine > 1.0 - 1e-11:
             least = min(least, rows.gap[k])
     grown = rows.gap[i] - least
-    # a face that touches along its edge's direction is seen along it, up to 0.01 rad aside
-    far = allowed + (0.02 if is_polytope(scene, q) else CURVED) * grown
+    if is_polytope(scene, q):
+        # a face that touches along its edge's direction is seen along it, up to 0.01 rad aside
+        far = allowed + 0.02 * grown
+    else:
+        # an edge along a round side: how far it is beside the line is measured across the edge
+        far = allowed + _FALL * fall_beside_line(scene, q, x, y, z, -mx, -my, -mz)
     off = off_surface(scene, q, x, y, z, -mx, -my, -mz, far, size)
     if off > far and end - first == 1 and rows.gap[i] < 0.0 and is_engulfed(scene, surfaces, s, q):
         # the way out of s: its length is what is known of q
@@ -163,7 +208,7 @@ def _check_against_surface(
 
 
 @kernel
-def check_surfaces(scene, surfaces, position, quaternion, rows, step, period, result):
+def check_surfaces(scene, surfaces, position, quaternion, rows, step, period, work, result):
     """Check the chosen pairs with a mesh or a height field; numbers of pairs and contacts checked.
 
     Rows of shapes that meet later in the step are those of that time: points and gaps along the normal.
@@ -184,6 +229,8 @@ def check_surfaces(scene, surfaces, position, quaternion, rows, step, period, re
                 for k in range(3):
                     scene.centre[solid, k] += rows.way[first, k]
                     scene.middle[solid, k] += rows.way[first, k]
+            else:
+                check_surface_span(scene, surfaces, rows, a, b, first, end, work, result)
             _check_surface(scene, surfaces, rows, a, b, first, end, result)
         first = end
     return pairs, checked
