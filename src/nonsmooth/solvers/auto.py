@@ -24,7 +24,7 @@ from nonsmooth.solvers.apgd import APGD
 from nonsmooth.solvers.base import Goal, Iteration, Solver
 from nonsmooth.solvers.gauss_seidel import GaussSeidel
 from nonsmooth.solvers.lemke import Lemke, lemke_unknowns
-from nonsmooth.solvers.parts.first_sweeps import FirstSweeps, sweep_small_problem
+from nonsmooth.solvers.parts.first_sweeps import FirstSweeps, small_enough, sweep_small_problem
 from nonsmooth.solvers.parts.joint_block import too_many_joints
 from nonsmooth.solvers.parts.stacks import is_tall_stack
 from nonsmooth.solvers.proximal_point import Proximal
@@ -39,7 +39,7 @@ above."""
 _TRIAL = 0.25
 """Fraction of the cost of the second method always granted to the first: warm starts converge slowly at
 first."""
-TOWER, _AFTER = "bodies stand one upon the other", "after admm on a tower"
+TOWER, AFTER = "bodies stand one upon the other", "after admm on a tower"
 """Reasons for a choice."""
 AHEAD = 25
 """Iterations of ADMM on a tower; more do not pay if these did not converge."""
@@ -78,8 +78,9 @@ class Auto(Solver):
         whole("Auto", "threads", self.threads, 1)
 
     def first_sweeps(self, problem: ContactProblem, start: Floats, goal: Goal) -> FirstSweeps | None:
-        """Sweep a small problem in one call."""
-        return sweep_small_problem(problem, start, goal)
+        """Sweep a small problem in one call, but a tower: ADMM comes first there."""
+        sweeps = small_enough(problem) and not is_tall_stack(problem)
+        return sweep_small_problem(problem, start, goal) if sweeps else None
 
     def begin(self, problem: ContactProblem, start: Floats, goal: Goal) -> Iteration:
         """Start on a problem."""
@@ -130,7 +131,7 @@ class _AutoIteration(Iteration):
         self.done = 0
         self.start = start
         if tower:
-            self._take("first", self.first, _AFTER, start)
+            self._take("first", self.first, AFTER, start)
         elif problem.law.name != "pyramid" and is_tall_stack(problem):
             self._take("ahead", ADMM(), TOWER, start)
         else:
@@ -188,7 +189,7 @@ class _AutoIteration(Iteration):
         if used and not self.residual() <= self.goal.tolerance:
             better = self.residual() < self.residual_of(self.start)
             start = self.run.impulses if better else self.start
-            self._take("first", self.first, _AFTER, start)
+            self._take("first", self.first, AFTER, start)
             self.residual()
 
     def _judge_first(self) -> None:

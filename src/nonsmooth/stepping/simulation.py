@@ -164,7 +164,7 @@ class Simulation:
     def step(self, n: int = 1) -> Frame:
         """Do n steps and return the last frame."""
         whole("Simulation.step", "n", n, 1)
-        return self._advance_to(self.index + n)
+        return self._advance(1) if n == 1 else self._advance_to(self.index + n)
 
     def run(self, *, until: float | Callable[[Frame], bool]) -> Frame | None:
         """Step up to a given time, or until a function of the frame returns True; return the last frame.

@@ -34,7 +34,7 @@ from nonsmooth.stepping.kernels import numbers as columns
 from nonsmooth.stepping.kernels import step as kernels
 from nonsmooth.stepping.kernels import walk as stages
 from nonsmooth.stepping.kernels import world as at
-from nonsmooth.stepping.options import StepOptions
+from nonsmooth.stepping.options import Corners, StepOptions
 from nonsmooth.stepping.schemes.body_constants import body_constants
 from nonsmooth.stepping.schemes.scheme_step import SchemeStep
 from nonsmooth.stepping.schemes.step_problem import Motion, step_problem
@@ -134,7 +134,8 @@ class TimeStepper:
                 started = work_seconds()
             ended = work_seconds()
             self._walked += ended - started
-            self._check_inside()
+            if self.options.world is not None:
+                self._check_inside(self.options.world)
             frame = self._frame = self._make_frame()
         except BaseException:
             self._drop_step()
@@ -276,8 +277,8 @@ class TimeStepper:
         problem = step_problem(self._mass, motion, rows, friction, options.law)
         start, x = np.empty((c, 3)), arrays.problem.x[:c]
         kernels.to_components(rows.frame, arrays.matched.start[:c], start)
-        sweeps, tower = None, bool(count[at.METHOD] == at.TOWER)
-        if tower or (c <= count[at.SMALL] and options.law.sides == 0):
+        sweeps, tower = None, bool(count[at.METHOD] in (at.TOWER, at.AFTER_TOWER))
+        if count[at.METHOD] != at.NOTHING:
             sweeps = FirstSweeps(x.copy(), int(count[at.SWEPT]), float(arrays.real[at.SOLVED_TO]), tower)
         assembled = work_seconds()
         options.solver.check(problem)
@@ -331,11 +332,9 @@ class TimeStepper:
         )  # fmt: skip
         world.count[at.STAGE] = stages.BEGIN
 
-    def _check_inside(self) -> None:
+    def _check_inside(self, corners: Corners) -> None:
         """Raise if a body has left the world."""
-        if self.options.world is None:
-            return
-        lower, upper = self.options.world
+        lower, upper = corners
         position = self.system.position
         outside = np.any((position < lower) | (position > upper), axis=1) & ~self.system.fixed
         if outside.any():

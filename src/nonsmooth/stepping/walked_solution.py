@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from nonsmooth.iteration.status import Status
 from nonsmooth.problem.mass import BodyMass
-from nonsmooth.solvers.auto import TOWER
+from nonsmooth.solvers.auto import AFTER, TOWER
 from nonsmooth.solvers.parts.first_sweeps import SMALL
 from nonsmooth.solvers.solution import Entry, History, Solution, Statistics
 from nonsmooth.solvers.solve import NOTHING_APPROACHES
@@ -15,7 +15,7 @@ from nonsmooth.stepping.options import ChosenOptions
 from nonsmooth.stepping.schemes.step_problem import Motion, step_problem
 from nonsmooth.stepping.world import World
 
-_NOTES = (NOTHING_APPROACHES, SMALL, f"picked admm: {TOWER}")
+_NOTES = (NOTHING_APPROACHES, SMALL, f"picked admm: {TOWER}", f"picked gauss-seidel: {AFTER}")
 
 
 def walked_solution(world: World, mass: BodyMass, options: ChosenOptions) -> Callable[[], Solution]:

@@ -7,7 +7,7 @@ them from top to bottom at once; it has a narrow band and costs little more than
 from nonsmooth._support.jit import kernel
 from nonsmooth.solvers.kernels.bands import order_bodies
 
-_LEVELS = 8
+_LEVELS = 5
 """Number of bodies one upon the other, from ground, that make a tower."""
 _WORK = 100
 """Largest number of band entries per contact for which the system is cheap."""

@@ -42,16 +42,16 @@ def most_sweeps(limit: int | None) -> int:
     return SWEEPS if limit is None else min(SWEEPS, limit)
 
 
-def sweep_small_problem(problem: ContactProblem, start: Floats, goal: Goal) -> FirstSweeps | None:
-    """Sweep a small problem without joints; None for any other problem."""
-    operator, layout = problem.operator, problem.layout
-    if (
-        layout.blocks > MOST_BLOCKS
-        or len(layout.joint_groups)
-        or problem.law.sides
-        or not operator.applies_by_kernel
-    ):
-        return None
+def small_enough(problem: ContactProblem) -> bool:
+    """Whether a problem is small, and has no joints."""
+    layout = problem.layout
+    few = layout.blocks <= MOST_BLOCKS and not len(layout.joint_groups)
+    return few and not problem.law.sides and problem.operator.applies_by_kernel
+
+
+def sweep_small_problem(problem: ContactProblem, start: Floats, goal: Goal) -> FirstSweeps:
+    """Sweep a small problem."""
+    operator = problem.operator
     scales, x = problem.scales, start.copy()
     form = operator.kernel_form
     run = kernels.dash_factored if isinstance(form, Factored) else kernels.dash_sparse

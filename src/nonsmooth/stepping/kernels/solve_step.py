@@ -13,6 +13,7 @@ from nonsmooth.solvers.kernels.stacks import tower
 from nonsmooth.stepping.kernels.step import assemble, to_components
 from nonsmooth.stepping.kernels.turning import turn_vertices
 from nonsmooth.stepping.kernels.world import (
+    AFTER_TOWER,
     AHEAD,
     FOUND,
     GROWTH,
@@ -105,36 +106,44 @@ def _number_islands(form, parent, island):
 
 
 @inner_kernel
-def solve_small(world):
-    """Solve the problem if nothing approaches, or if it is small and sweeps reach the tolerance."""
+def solve_idle(world):
+    """Zero impulses if nothing approaches; else set those of islands where nothing does to zero."""
     c, p, count, real = world.count[FOUND], world.problem, world.count, world.real
     x = p.x[:c]
-    idle = False
+    idle = real[ZERO_RESIDUAL] == 0.0
     warm = False
     for i in range(c):
         idle = idle or p.scale_of_block[i] == 0.0
         warm = warm or x[i, 0] != 0.0 or x[i, 1] != 0.0 or x[i, 2] != 0.0
+    count[SWEPT], count[METHOD] = 0, NOTHING
     if real[ZERO_RESIDUAL] == 0.0 and (not warm or real[WHOLE] == 0.0):
         for i in range(c):
             x[i, 0], x[i, 1], x[i, 2] = 0.0, 0.0, 0.0
-        count[SWEPT], count[REACHED], real[SOLVED_TO], count[METHOD] = 0, 1, 0.0, NOTHING
+        count[REACHED], real[SOLVED_TO] = 1, 0.0
         return True
-    count[SWEPT], count[METHOD] = 0, SWEEPING
-    if idle or real[ZERO_RESIDUAL] == 0.0:
+    if idle:
         for i in range(c):
             if p.scale_of_block[i] == 0.0:
                 x[i, 0], x[i, 1], x[i, 2] = 0.0, 0.0, 0.0
+    return False
+
+
+@inner_kernel
+def solve_small(world):
+    """Sweep a small problem; True if that reaches the tolerance."""
+    c, p, count, real = world.count[FOUND], world.problem, world.count, world.real
     if c > count[SMALL] or count[SIDES] > 0:
         return False
     rows, scaled = rows_of(world, c), Scaled(p.island[:c], p.scale[: count[ISLANDS]], real[WHOLE])
     limits = real[GROWTH], count[SWEEPS], real[TOLERANCE]
-    swept, residual = sweep_to_goal(
-        form_of(world, c), cones_of(world, c), (p.diagonal[:c], rows.free), scaled, x, room_of(world, c),
-        limits,
+    swept, real[SOLVED_TO] = sweep_to_goal(
+        form_of(world, c), cones_of(world, c), (p.diagonal[:c], rows.free), scaled, p.x[:c],
+        room_of(world, c), limits,
     )  # fmt: skip
-    count[SWEPT], real[SOLVED_TO], count[METHOD] = swept, residual, SWEEPING
-    count[REACHED] = residual <= real[TOLERANCE]
-    return residual <= real[TOLERANCE]
+    count[SWEPT] += swept
+    count[METHOD] = SWEEPING if count[METHOD] == NOTHING else AFTER_TOWER
+    count[REACHED] = real[SOLVED_TO] <= real[TOLERANCE]
+    return real[SOLVED_TO] <= real[TOLERANCE]
 
 
 @inner_kernel

@@ -16,7 +16,7 @@ from nonsmooth.collision.kernels.motion.fast_pairs import any_fast
 from nonsmooth.problem.kernels.operator import copy_into
 from nonsmooth.stepping.kernels import motion
 from nonsmooth.stepping.kernels.log_step import judge, log_step
-from nonsmooth.stepping.kernels.solve_step import assemble_problem, solve_small, solve_tower
+from nonsmooth.stepping.kernels.solve_step import assemble_problem, solve_idle, solve_small, solve_tower
 from nonsmooth.stepping.kernels.step import to_vectors
 from nonsmooth.stepping.kernels.turning import Planes, sweep_planes
 from nonsmooth.stepping.kernels.world import (
@@ -219,7 +219,7 @@ def walk(world):
             began = cycles()
             assemble_problem(world)
             assembled = cycles()
-            solved = solve_small(world) or solve_tower(world)
+            solved = solve_idle(world) or solve_tower(world) or solve_small(world)
             spent[ASSEMBLY] += assembled - began
             spent[SOLVING] += cycles() - assembled
             count[STAGE] = FINISH

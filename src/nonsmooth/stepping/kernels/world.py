@@ -42,10 +42,10 @@ from nonsmooth.stepping.kernels.turning import Planes
     SHORTENED,  # 1 if bodies do a part of this step only
     FOUND_OUTSIDE,  # 1 if `Detector` must find all contacts
     AHEAD,  # iterations of ADMM on a tower; 0: none
-    METHOD,  # that solved the problem: NOTHING, SWEEPING, TOWER
+    METHOD,  # that solved the problem, or the last one tried: NOTHING, SWEEPING, …
 ) = range(20)
 COUNTS = 20
-NOTHING, SWEEPING, TOWER = range(3)
+NOTHING, SWEEPING, TOWER, AFTER_TOWER = range(4)
 
 # real
 (
