@@ -44,7 +44,7 @@ class MeshWork(NamedTuple):
     plane: np.ndarray  # (capacity, 4): normal of the solid's face, lowest height of the solid
     ways: np.ndarray  # (capacity, 6): unit vectors along two edges that cross
     flat: np.ndarray  # (capacity, 2) points of one manifold in its plane
-    order: np.ndarray  # (3, capacity + 8) int64
+    order: np.ndarray  # (3, 2 capacity) int64
 
 
 def make_work(hulls: Hulls, capacity: int) -> MeshWork:
@@ -72,5 +72,5 @@ def make_work(hulls: Hulls, capacity: int) -> MeshWork:
         np.zeros((capacity, 4)),
         np.zeros((capacity, 6)),
         np.zeros((capacity, 2)),
-        np.zeros((3, capacity + 8), dtype=np.int64),
+        np.zeros((3, 2 * capacity), dtype=np.int64),
     )
