@@ -1,4 +1,4 @@
-"""Cubes as meshes and hulls whose faces and edges coincide but for rounding: every corner of the area is found.
+"""Cubes as meshes and hulls, their faces and edges flush but for rounding: no corner of the area is missing.
 
 Yaw, tilt, shift and gap are drawn over all orders of magnitude around the tolerances of the narrow phase. The
 area expected is one square clipped by the other, here, in plain arithmetic.
@@ -51,7 +51,8 @@ def poses(seed: int) -> list[tuple[Floats, Floats]]:
     for index in range(POSES):
         heading = rng.uniform(0.0, 2.0 * np.pi)
         tilt = about(
-            np.array([np.cos(heading), np.sin(heading), 0.0]), magnitude(rng, *((-10, -8), (-12, -6))[index % 2])
+            np.array([np.cos(heading), np.sin(heading), 0.0]),
+            magnitude(rng, *((-10, -8), (-12, -6))[index % 2]),
         )
         yaw = about(np.array([0.0, 0.0, 1.0]), magnitude(rng, -15, -6) + 0.5 * np.pi * rng.integers(4))
         shift = [0.0, magnitude(rng, -15, -6), rng.uniform(-0.5, 0.5)]

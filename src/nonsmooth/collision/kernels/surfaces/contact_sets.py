@@ -152,7 +152,7 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
     How deep a direction is, is its separation in `plane`, and not the depth at a point. A round body of
     size r that is d deep overlaps over √(r d): what is no farther apart is near. A point that another
     direction shows to be outside the solid, or hardly inside, goes wherever it is, unless it is at the foot
-    of a wall.
+    of a wall. The place of a point is known to `tiny` and to the way that it slid when its row was turned.
     """
     for i in range(count):
         depth = -plane[i, 3]
@@ -173,7 +173,7 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
             near = 10.0 * depth + 2.0 * math.sqrt(size * depth)
             if apart > near and not outside and not _is_between(spots, tags, plane, i, j, count, near):
                 continue
-            if _above(spots, i, j) <= tiny + _TILT * apart and _is_convex(
+            if _above(spots, i, j) <= tiny + plane[i, 4] + plane[j, 4] + _TILT * apart and _is_convex(
                 spots, tags, plane, i, j, count, tiny
             ):
                 tags[i, 3] = _DONE
@@ -206,7 +206,7 @@ def _is_convex(spots, tags, plane, i, j, count, tiny):
             continue
         x, y, z = spots[i, 0] - spots[k, 0], spots[i, 1] - spots[k, 1], spots[i, 2] - spots[k, 2]
         height = spots[j, 3] * x + spots[j, 4] * y + spots[j, 5] * z
-        if height > tiny + _TILT * math.sqrt(x * x + y * y + z * z):
+        if height > tiny + plane[i, 4] + plane[k, 4] + _TILT * math.sqrt(x * x + y * y + z * z):
             return False
     return True
 
