@@ -138,10 +138,10 @@ class Detector:
         tally = np.empty(shapes + 1, dtype=np.int32)
         columns = half_spaces, bounded, *self._broad_phase.make_work(), tally, group, *ignored
         cells = Cells(**dict(zip(Cells._fields, columns, strict=True)))
-        flush = np.empty(0) if self._seams is None else self._seams.flush
+        seams = (np.empty(0), np.empty(0)) if self._seams is None else (self._seams.level, self._seams.beside)
         placed = Placed(
             self._local_bound, self._centre, self._axes, self._bound, self._reach, narrow.inner, self._led,
-            self._hasty, np.empty(shapes), flush,
+            self._hasty, np.empty(shapes), *seams,
         )  # fmt: skip
         closed, solids, found = (Output(*Contacts.allocate(contacts).columns()) for _ in range(3))
         rows = ContactRows(

@@ -32,7 +32,7 @@ from nonsmooth.collision.kernels.manifolds.support_features import ManifoldWork
 from nonsmooth.collision.kernels.manifolds.touching import touch_solids
 from nonsmooth.collision.kernels.matching import merge
 from nonsmooth.collision.kernels.placement import place, set_reach
-from nonsmooth.collision.kernels.seams import find_hidden, list_by_shape
+from nonsmooth.collision.kernels.seams import Flush, find_hidden, list_by_shape
 
 ROOM, ELSEWHERE = -1, -2
 """In place of a number of contacts: a buffer is too small; `Detector` must find the contacts."""
@@ -82,6 +82,7 @@ class Placed(NamedTuple):
     hasty: np.ndarray  # (n,) bool
     level: np.ndarray  # (s,) m, below which a neighbour counts as flush; set in every step
     flush: np.ndarray  # (s,) its limit by size; empty if no two shapes have edges
+    beside: np.ndarray  # (s,) m: see `Flush`
 
 
 class PairRows(NamedTuple):
@@ -174,9 +175,10 @@ def _hidden(d, count):
     tables = Shapes(
         shapes.tags, shapes.size, shapes.offset, shapes.rotation, shapes.friction, shapes.restitution
     )
+    flush = Flush(d.cells.group, placed.level, placed.beside)
     return find_hidden(
-        found, c.first, c.by_shape, tables, d.cells.group, d.hulls, placed.centre, placed.axes, placed.level,
-        c.hidden[:count], c.faces,
+        found, c.first, c.by_shape, tables, d.hulls, placed.centre, placed.axes, flush, c.hidden[:count],
+        c.faces,
     )  # fmt: skip
 
 

@@ -18,7 +18,6 @@ from nonsmooth.collision.kernels.manifolds.clipping import (
     ALONE_MARK,
     MERGE,
     MOST,
-    SNAP,
     clip_faces,
     merge,
     name_crossing,
@@ -29,7 +28,9 @@ from nonsmooth.collision.kernels.manifolds.clipping import (
 from nonsmooth.collision.kernels.manifolds.side_lines import ASIDE, LEVEL, beside, segment_on_segment
 from nonsmooth.collision.kernels.manifolds.support_features import (
     ALONE,
+    BEHIND,
     CROSSING,
+    RIM_SAMPLES,
     ROUND,
     add_to_rim,
     choose,
@@ -44,6 +45,7 @@ _BESIDE = 0.1  # sine between a line and an edge that it can rest on beside the 
 _SAME = 3e-10  # part of the size by which the features may miss the gap of the pair
 _BY = 5e-3  # part of the size within which a witness takes the place of a point
 _CROSSINGS = 16
+_WITHIN = math.cos(math.pi / RIM_SAMPLES)  # part of a rim's radius up to which all is within its samples
 
 
 @inlined_kernel
@@ -80,7 +82,10 @@ def _project(points, flat, side, count, nx, ny, nz):
 
 @inner_kernel
 def _add_crossings(solid, top, work, side, count, others, nx, ny, nz):
-    """Points where a rim crosses the sides of the other feature, seen along the normal, into its samples."""
+    """Points where a rim crosses the sides of the other feature, seen along the normal, into its samples.
+
+    So are those behind a corner of the other feature that is within the rim, but not within its samples.
+    """
     lx, ly, lz = to_local(solid.axes, nx, ny, nz)
     height = solid.b if top == 1 else -solid.b
     added = 0
@@ -90,6 +95,11 @@ def _add_crossings(solid, top, work, side, count, others, nx, ny, nz):
         ax, ay = bx, by
         j = i - 1 if i > 0 else last
         bx, by = _on_cap(solid, work, 1 - side, i, lx, ly, lz, height)
+        far = math.sqrt(bx * bx + by * by) / solid.a
+        if _WITHIN < far < 1.0 and added < _CROSSINGS:
+            label = BEHIND + work.labels[1 - side, i]
+            count = add_to_rim(solid, work, side, count, label, top, math.atan2(by, bx))
+            added += 1
         dx, dy = bx - ax, by - ay
         length2 = dx * dx + dy * dy
         middle = -(ax * dx + ay * dy)
@@ -209,7 +219,8 @@ def _segment_on_face(solid, work, line, count, planes, slack, near, frame):
     """Ends of the part of a segment (feature `line`) that is over a face.
 
     Curved surfaces rest on an edge of the face too, beside the face itself: walls are pushed out by a part
-    of the radius, and ends beyond a wall are moved back onto it: the surface there is beside its line.
+    of the radius, and ends beyond a wall are moved back onto it: the surface there is beside its line. If no
+    end is on the line, the middle of what is over the face itself is added: it is nearer than the ends.
     """
     face = 1 - line
     flat, labels = work.flat, work.labels
@@ -219,6 +230,7 @@ def _segment_on_face(solid, work, line, count, planes, slack, near, frame):
     bend0, bend1 = work.bend[line, 0] + solid.radius, work.bend[line, 1] + solid.radius
     wide = ASIDE if dh * dh <= LEVEL * LEVEL * length2 else 0.0
     low, high, wall_low, wall_high = 0.0, 1.0, -1, -1
+    over_low, over_high, on_line = 0.0, 1.0, False
     for j in range(count):
         k = j + 1 if j + 1 < count else 0
         x, y = flat[face, j, 0], flat[face, j, 1]
@@ -228,9 +240,16 @@ def _segment_on_face(solid, work, line, count, planes, slack, near, frame):
             continue
         ex, ey = ex / length, ey / length
         turn = ex * dy - ey * dx
-        out = wide if turn * turn <= _BESIDE * _BESIDE * length2 else 0.0
-        here = ex * (y0 - y) - ey * (x0 - x) + slack + out * bend0
-        there = here + turn + out * (bend1 - bend0)
+        sine2 = turn * turn / length2
+        # so far that ends which are moved back across the line are no more than `wide` beside it
+        out = wide * math.sqrt(1.0 - sine2) if sine2 <= _BESIDE * _BESIDE else 0.0
+        here = ex * (y0 - y) - ey * (x0 - x) + slack
+        there = here + turn
+        if here < 0.0 or there < 0.0:
+            part = here / (here - there) if here * there < 0.0 else math.inf
+            over_low = max(over_low, part) if here < 0.0 else over_low
+            over_high = min(over_high, part) if there < 0.0 else over_high
+        here, there = here + out * bend0, there + out * bend1
         if here < 0.0 and there < 0.0:
             return 0
         if here < 0.0 or there < 0.0:
@@ -288,6 +307,14 @@ def _segment_on_face(solid, work, line, count, planes, slack, near, frame):
                 work.names[kept] = name_crossing(flat, labels, 0, 1, wall, k, x, y, near)
             else:
                 work.names[kept] = name_crossing(flat, labels, wall, k, 0, 1, x, y, near)
+        on_line = on_line or ox * ox + oy * oy <= slack * slack
+        kept += 1
+    if not on_line and over_low < over_high:
+        part = 0.5 * (over_low + over_high)
+        x, y = x0 + part * dx, y0 + part * dy
+        work.found[kept, 0], work.found[kept, 1], work.names[kept] = x, y, ALONE_MARK
+        work.heights[kept, line] = h0 + part * dh
+        work.heights[kept, face] = _height(work.slopes, face, planes, x, y)
         kept += 1
     return kept
 
@@ -333,7 +360,7 @@ def manifold(p, q, hulls, gap, nx, ny, nz, px, py, pz, qx, qy, qz, reach, work, 
     size_p, size_q = orient(flat, labels, 0, count_p), orient(flat, labels, 1, count_q)
     size = min(size_p, size_q)
     slack = _SLACK * size + _ROUNDING * max(size_p, size_q)
-    near, planes_p, planes_q = SNAP * size, 0, 0
+    near, planes_p, planes_q = MERGE * size, 0, 0
     ux, uy, uz, vx, vy, vz = across(nx, ny, nz)
     frame = (nx, ny, nz, ux, uy, uz, vx, vy, vz)
     if form_p >= 2:

@@ -152,7 +152,7 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
     How deep a direction is, is its separation in `plane`, and not the depth at a point. A round body of
     size r that is d deep overlaps over √(r d): what is no farther apart is near. A point that another
     direction shows to be outside the solid, or hardly inside, goes wherever it is, unless it is at the foot
-    of a wall.
+    of a wall. The place of a point is known to `tiny` and to the way that it slid when its row was turned.
     """
     for i in range(count):
         depth = -plane[i, 3]
@@ -173,7 +173,7 @@ def drop_ways_around(spots, tags, plane, count, size, tiny):
             near = 10.0 * depth + 2.0 * math.sqrt(size * depth)
             if apart > near and not outside and not _is_between(spots, tags, plane, i, j, count, near):
                 continue
-            if _above(spots, i, j) <= tiny + _TILT * apart and _is_convex(
+            if _above(spots, i, j) <= tiny + plane[i, 4] + plane[j, 4] + _TILT * apart and _is_convex(
                 spots, tags, plane, i, j, count, tiny
             ):
                 tags[i, 3] = _DONE
@@ -206,7 +206,7 @@ def _is_convex(spots, tags, plane, i, j, count, tiny):
             continue
         x, y, z = spots[i, 0] - spots[k, 0], spots[i, 1] - spots[k, 1], spots[i, 2] - spots[k, 2]
         height = spots[j, 3] * x + spots[j, 4] * y + spots[j, 5] * z
-        if height > tiny + _TILT * math.sqrt(x * x + y * y + z * z):
+        if height > tiny + plane[i, 4] + plane[k, 4] + _TILT * math.sqrt(x * x + y * y + z * z):
             return False
     return True
 
@@ -231,7 +231,7 @@ def _is_between(spots, tags, plane, i, j, count, near):
 
 
 @inner_kernel
-def reduce(spots, tags, flat, order, count, tiny):
+def reduce(spots, marks, tags, flat, order, count, tiny):
     """Step 3: drop points that are not corners of the hull of their plane's points; at most 16 stay."""
     for i in range(count):
         if tags[i, 3] != _KEPT:
@@ -257,7 +257,7 @@ def reduce(spots, tags, flat, order, count, tiny):
             members += 1
         _lay_along(order[0], flat, members)
         _sort(order[0], flat, members)
-        kept = _hull(order[0], order[1], flat, members, tiny)
+        kept = _drop_straight(order[1], flat, marks, _hull(order[0], order[1], flat, members), tiny)
         if kept > MOST:
             kept = _spread(order[1], order[2], flat, spots, kept)
         kept = _with_deepest(order[0], order[1], flat, spots, members, kept, 1e4 * tiny)
@@ -306,49 +306,66 @@ def _sort(rows, flat, members):
 
 
 @inner_kernel
-def _left(flat, a, b, c, tiny):
-    """True if c is to the left of the way from a to b, by more than rounding."""
-    ux, uy = flat[b, 0] - flat[a, 0], flat[b, 1] - flat[a, 1]
-    vx, vy = flat[c, 0] - flat[a, 0], flat[c, 1] - flat[a, 1]
-    wx, wy = vx - ux, vy - uy
-    longest = math.sqrt(max(ux * ux + uy * uy, vx * vx + vy * vy, wx * wx + wy * wy))
-    return ux * vy - uy * vx > tiny * longest
+def _turns_left(flat, a, b, c):
+    """True if the way from a over b to c turns left at b."""
+    return (flat[b, 0] - flat[a, 0]) * (flat[c, 1] - flat[a, 1]) > (flat[b, 1] - flat[a, 1]) * (
+        flat[c, 0] - flat[a, 0]
+    )
 
 
 @inner_kernel
-def _apart(flat, a, b, tiny):
-    x, y = flat[a, 0] - flat[b, 0], flat[a, 1] - flat[b, 1]
-    return x * x + y * y > tiny * tiny
+def _hull(rows, out, flat, members):
+    """Corners of the convex hull of sorted points, counterclockwise, in `out`; their number.
 
-
-@inner_kernel
-def _hull(rows, out, flat, members, tiny):
-    """Corners of the convex hull of sorted points, counterclockwise, in `out`; their number."""
+    No tolerance: the order of points that are one but for rounding would decide which of them are compared.
+    """
     count = 0
     for i in range(members):
-        row = rows[i]
-        if count > 0 and not _apart(flat, row, out[count - 1], tiny):
-            continue
-        while count >= 2 and not _left(flat, out[count - 2], out[count - 1], row, tiny):
+        while count >= 2 and not _turns_left(flat, out[count - 2], out[count - 1], rows[i]):
             count -= 1
-        out[count] = row
+        out[count] = rows[i]
         count += 1
     base = count
     for i in range(members - 2, -1, -1):
-        row = rows[i]
-        if not _apart(flat, row, out[count - 1], tiny):
-            continue
-        while count > base and not _left(flat, out[count - 2], out[count - 1], row, tiny):
+        while count > base and not _turns_left(flat, out[count - 2], out[count - 1], rows[i]):
             count -= 1
-        if count >= out.shape[0]:
-            break
-        out[count] = row
+        out[count] = rows[i]
         count += 1
     # the way back ends at the first point again
-    while count > 1 and not _apart(flat, out[count - 1], out[0], tiny):
+    return max(count - 1, 1)
+
+
+@inner_kernel
+def _from_side(flat, a, b, c):
+    """Distance of point b from the line from a to c, both ends included."""
+    x, y = flat[b, 0] - flat[a, 0], flat[b, 1] - flat[a, 1]
+    u, v = flat[c, 0] - flat[a, 0], flat[c, 1] - flat[a, 1]
+    square = u * u + v * v
+    part = min(max((x * u + y * v) / square, 0.0), 1.0) if square > 0.0 else 0.0
+    x, y = x - part * u, y - part * v
+    return math.sqrt(x * x + y * y)
+
+
+@inner_kernel
+def _drop_straight(corners, flat, marks, count, tiny):
+    """Drop corners that stand out by no more than `tiny` from the line between their neighbours.
+
+    Those of the greatest marks go first: of points that are one but for rounding, the same one stays in every
+    step.
+    """
+    while count > 1:
+        last = -1
+        for k in range(count):
+            before, after = corners[k - 1 if k > 0 else count - 1], corners[k + 1 if k + 1 < count else 0]
+            if (last < 0 or marks[corners[k]] > marks[corners[last]]) and _from_side(
+                flat, before, corners[k], after
+            ) <= tiny:
+                last = k
+        if last < 0:
+            break
         count -= 1
-    if count > base and count >= 3 and not _left(flat, out[count - 2], out[count - 1], out[0], tiny):
-        count -= 1
+        for k in range(last, count):
+            corners[k] = corners[k + 1]
     return count
 
 

@@ -227,5 +227,5 @@ def mesh_contacts(mesh, x, y, z, axes, solid, meshes, hulls, reach, work, spots,
 def finish(x, y, z, axes, size, tiny, work, spots, marks, count):
     """Contacts from the rows whose direction is chosen."""
     drop_ways_around(spots, work.tags, work.plane, count, size, tiny)
-    reduce(spots, work.tags, work.flat, work.order, count, 100.0 * tiny)
+    reduce(spots, marks, work.tags, work.flat, work.order, count, 100.0 * tiny)
     return write_contacts(spots, marks, work.tags, count, x, y, z, axes)

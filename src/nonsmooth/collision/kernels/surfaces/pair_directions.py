@@ -136,11 +136,12 @@ def _turn_row(rows, i, direction, size, tiny):
     along = nx * spot[3] + ny * spot[4] + nz * spot[5]
     gap = spot[6] / along
     x, y, z = gap * nx - spot[6] * spot[3], gap * ny - spot[6] * spot[4], gap * nz - spot[6] * spot[5]
-    what = rows.marks[i] >> 60
+    what, slide = rows.marks[i] >> 60, 0.0
     if what > EDGES or x * x + y * y + z * z > (_BESIDE * size + tiny) ** 2:
         return False
     if what == FACE_OF_FIRST:
         spot[0], spot[1], spot[2] = spot[0] - x, spot[1] - y, spot[2] - z
+        slide = math.sqrt(x * x + y * y + z * z)
     elif what == EDGES:
         # (x, y, z) is q v - p u for the unit vectors u, v along both edges
         u, v = rows.ways[i, :3], rows.ways[i, 3:]
@@ -148,6 +149,8 @@ def _turn_row(rows, i, direction, size, tiny):
         on_u, on_v = u[0] * x + u[1] * y + u[2] * z, v[0] * x + v[1] * y + v[2] * z
         p = (cosine * on_v - on_u) / (1.0 - cosine * cosine)
         spot[0], spot[1], spot[2] = spot[0] + p * u[0], spot[1] + p * u[1], spot[2] + p * u[2]
+        slide = abs(p)
+    rows.plane[i, 4] = slide
     spot[3], spot[4], spot[5], spot[6] = nx, ny, nz, gap
     return True
 

@@ -17,6 +17,7 @@ from nonsmooth.collision.kernels.directions.solids import to_local
 from nonsmooth.collision.kernels.surfaces.arrays import BORDER, OWN_EDGE, OWN_VERTEX, drop_around, edge_kind
 from nonsmooth.collision.kernels.surfaces.contact_sets import COMING
 from nonsmooth.collision.kernels.surfaces.features.edges_along import add_ends_along
+from nonsmooth.collision.kernels.surfaces.features.polygons import over_triangle
 from nonsmooth.collision.kernels.surfaces.features.rows import add_row
 from nonsmooth.collision.kernels.surfaces.height_fields import cell_range, cell_within
 from nonsmooth.collision.kernels.surfaces.meshes import finish
@@ -70,13 +71,8 @@ def _vertex_on_face(meshes, mesh, axes, sign, k, corners, numbers, face_corners,
     gap = nx * (x - face_corners[0, 0]) + ny * (y - face_corners[1, 0]) + nz * (z - face_corners[2, 0])
     if gap > reach:
         return count
-    for i in range(3):
-        ax, ay, az, ex, ey, ez, _ = edge(face_corners, i)
-        inward = (
-            (x - ax) * (ny * ez - nz * ey) + (y - ay) * (nz * ex - nx * ez) + (z - az) * (nx * ey - ny * ex)
-        )
-        if inward < -tiny:
-            return count
+    if not over_triangle(face_corners, nx, ny, nz, x, y, z, tiny):
+        return count
     v = numbers[k]
     slope = slope_at(meshes, mesh, v, axes, -nx, -ny, -nz)
     if slope > _LEVEL:

@@ -5,6 +5,8 @@ of the patch. Along another direction a corner of the solid is over another poin
 the patch under another point of the solid's face, and where two edges cross, both points slide along them.
 """
 
+import math
+
 from nonsmooth._support.jit import inner_kernel
 from nonsmooth.collision.kernels.surfaces.features.rows import CORNER, CROSSING
 
@@ -18,6 +20,7 @@ def turn_row(rows, i, direction, radius, most):
     nx, ny, nz = spot[3], spot[4], spot[5]
     bx, by, bz = direction
     height = spot[6] + radius
+    sx, sy, sz = spot[0], spot[1], spot[2]
     what = rows.marks[i] >> 60
     higher = height / (nx * bx + ny * by + nz * bz)
     part = 1.0  # of the way between the two points that the surface's point goes
@@ -42,5 +45,6 @@ def turn_row(rows, i, direction, radius, most):
     spot[0] += part * (height * nx - higher * bx)
     spot[1] += part * (height * ny - higher * by)
     spot[2] += part * (height * nz - higher * bz)
+    plane[4] = math.sqrt((spot[0] - sx) ** 2 + (spot[1] - sy) ** 2 + (spot[2] - sz) ** 2)
     spot[3], spot[4], spot[5] = bx, by, bz
     spot[6] = max(higher - radius, most)

@@ -15,7 +15,7 @@ class Rows(NamedTuple):
     spots: np.ndarray  # (c, 7) point of the surface, normal, gap
     marks: np.ndarray  # (c,) int64
     tags: np.ndarray  # (c, 4) int64: origin, patch, at a concave edge, state
-    plane: np.ndarray  # (c, 4): normal of the solid's face, lowest height of the solid
+    plane: np.ndarray  # (c, 5): normal of the solid's face, lowest height of the solid, slide of the point
     ways: np.ndarray  # (c, 6): unit vectors along the two edges of a row of two surfaces; see `edges_along`
 
 
@@ -41,10 +41,10 @@ class MeshWork(NamedTuple):
     box: np.ndarray  # (6,)
     stack: np.ndarray  # (2, 128) int64
     tags: np.ndarray  # (capacity, 4) int64 of each point found: origin, patch, at a concave edge, state
-    plane: np.ndarray  # (capacity, 4): normal of the solid's face, lowest height of the solid
+    plane: np.ndarray  # (capacity, 5): see `Rows`
     ways: np.ndarray  # (capacity, 6): unit vectors along two edges that cross
     flat: np.ndarray  # (capacity, 2) points of one manifold in its plane
-    order: np.ndarray  # (3, capacity + 8) int64
+    order: np.ndarray  # (3, 2 capacity) int64
 
 
 def make_work(hulls: Hulls, capacity: int) -> MeshWork:
@@ -69,8 +69,8 @@ def make_work(hulls: Hulls, capacity: int) -> MeshWork:
         np.zeros(6),
         np.zeros((2, 128), dtype=np.int64),
         np.zeros((capacity, 4), dtype=np.int64),
-        np.zeros((capacity, 4)),
+        np.zeros((capacity, 5)),
         np.zeros((capacity, 6)),
         np.zeros((capacity, 2)),
-        np.zeros((3, capacity + 8), dtype=np.int64),
+        np.zeros((3, 2 * capacity), dtype=np.int64),
     )

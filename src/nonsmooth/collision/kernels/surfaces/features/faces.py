@@ -9,7 +9,7 @@ import math
 from nonsmooth._support.jit import inner_kernel
 from nonsmooth.collision.kernels.surfaces.arrays import CONCAVE, FLAT, RIM_VERTEX, edge_kind
 from nonsmooth.collision.kernels.surfaces.features.discs import over_disc, rim_crossing
-from nonsmooth.collision.kernels.surfaces.features.polygons import within
+from nonsmooth.collision.kernels.surfaces.features.polygons import across, over_triangle, within
 from nonsmooth.collision.kernels.surfaces.features.rows import CORNER, CROSSING, OF_FACE, RIM, add_row
 
 _CORNER, _RIM, _CROSSING = CORNER << 60, RIM << 60, CROSSING << 60
@@ -32,15 +32,11 @@ def face_rows(triangle, corners, numbers, feature, labels, m, disc, points, face
         gap = nx * x + ny * y + nz * z - offset - radius
         if gap > reach:
             continue
-        over = True
-        concave = 0
-        for k in range(3):
-            inward, _, _ = _across(corners, k, nx, ny, nz, x, y, z)
-            if inward < -tiny:
-                over = False
-            if inward < tiny and edge_kind(flags, k) == CONCAVE:
-                concave = 1
-        if over:
+        if over_triangle(corners, nx, ny, nz, x, y, z, tiny):
+            concave = 0
+            for k in range(3):
+                if edge_kind(flags, k) == CONCAVE and across(corners, k, nx, ny, nz, x, y, z)[0] < tiny:
+                    concave = 1
             height = gap + radius
             count = _add_of_face(
                 rows, count, m, face, patch, concave, _CORNER | patch << 28 | labels[i],
@@ -59,7 +55,7 @@ def face_rows(triangle, corners, numbers, feature, labels, m, disc, points, face
                 there, x, y, z = rim_crossing(disc, wx, wy, wz, ax, ay, az, which)
                 if not there:
                     continue
-                _, along, length = _across(corners, k, nx, ny, nz, x, y, z)
+                _, along, length = across(corners, k, nx, ny, nz, x, y, z)
                 height = nx * x + ny * y + nz * z - offset
                 if -tiny <= along <= length + tiny and height - radius <= reach:
                     dx, dy, dz = x - disc[1], y - disc[2], z - disc[3]
@@ -73,11 +69,11 @@ def face_rows(triangle, corners, numbers, feature, labels, m, disc, points, face
                         x - height * nx, y - height * ny, z - height * nz, height - radius,
                     )  # fmt: skip
             continue
-        before, _, _ = _across(corners, k, nx, ny, nz, feature[points - 1, 0], feature[points - 1, 1],
+        before, _, _ = across(corners, k, nx, ny, nz, feature[points - 1, 0], feature[points - 1, 1],
                                feature[points - 1, 2])  # fmt: skip
         for i in range(points):
             x, y, z = feature[i, 0], feature[i, 1], feature[i, 2]
-            inward, _, _ = _across(corners, k, nx, ny, nz, x, y, z)
+            inward, _, _ = across(corners, k, nx, ny, nz, x, y, z)
             last = i - 1 if i > 0 else points - 1
             if (before > 0.0) != (inward > 0.0) and (points > 2 or i > 0):
                 part = before / (before - inward)
@@ -90,7 +86,7 @@ def face_rows(triangle, corners, numbers, feature, labels, m, disc, points, face
                 x = feature[last, 0] + part * (x - feature[last, 0])
                 y = feature[last, 1] + part * (y - feature[last, 1])
                 z = feature[last, 2] + part * (z - feature[last, 2])
-                _, along, length = _across(corners, k, nx, ny, nz, x, y, z)
+                _, along, length = across(corners, k, nx, ny, nz, x, y, z)
                 height = nx * x + ny * y + nz * z - offset
                 if -tiny <= along <= length + tiny and height - radius <= reach:
                     count = _add_of_face(
@@ -144,15 +140,3 @@ def _set_ways(rows, row, ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz):
             if length > 0.0:
                 for i in range(k, k + 3):
                     ways[i] /= length
-
-
-@inner_kernel
-def _across(corners, k, nx, ny, nz, x, y, z):
-    """How far a point is inside edge k, across it, and along the edge from its first corner; its length."""
-    j = (k + 1) % 3
-    ex, ey, ez = corners[0, j] - corners[0, k], corners[1, j] - corners[1, k], corners[2, j] - corners[2, k]
-    length = math.sqrt(ex * ex + ey * ey + ez * ez)
-    ex, ey, ez = ex / length, ey / length, ez / length
-    x, y, z = x - corners[0, k], y - corners[1, k], z - corners[2, k]
-    inward = x * (ny * ez - nz * ey) + y * (nz * ex - nx * ez) + z * (nx * ey - ny * ex)
-    return inward, ex * x + ey * y + ez * z, length

@@ -20,7 +20,7 @@ IN_CONE = 1e-10  # slope up to which a direction is one of an edge or a vertex
 def add_row(rows, count, origin, patch, concave, mark, x, y, z, nx, ny, nz, gap, most):
     """Write a row if there is room; the number of rows. `most` is the separation along the normal."""
     if count < rows.tags.shape[0]:
-        rows.plane[count, 3] = most
+        rows.plane[count, 3], rows.plane[count, 4] = most, 0.0
         spot = rows.spots[count]
         spot[0], spot[1], spot[2] = x, y, z
         spot[3], spot[4], spot[5] = nx, ny, nz

@@ -47,7 +47,9 @@ def _rows_under(meshes, mesh, rows, before, count):
             for k in range(7):
                 rows.spots[kept, k] = spot[k]
             for k in range(4):
-                rows.tags[kept, k], rows.plane[kept, k] = rows.tags[i, k], rows.plane[i, k]
+                rows.tags[kept, k] = rows.tags[i, k]
+            for k in range(5):
+                rows.plane[kept, k] = rows.plane[i, k]
             kept += 1
     return kept if count <= rows.tags.shape[0] else count
 
