@@ -3,8 +3,8 @@
     pip install .                   compile all kernels now, for this Python, Numba and architecture
     pip install . -C pure=true      compile each kernel when it is first used
 
-Kernels are compiled in a wheel that setuptools has built, by the package itself, so that its dependencies are
-needed for the build. Machine code is valid for one version of Numba: the one of the environment that pip
+Kernels are compiled in a wheel that setuptools has built, by the package itself, which needs some of its
+dependencies for that. Machine code is valid for one version of Numba: the one of the environment that pip
 installs into, or, where there is none yet, the newest, which pip installs there too.
 """
 
@@ -42,6 +42,8 @@ __all__ = [
 Settings = dict[str, Any] | None
 
 _ROOT = Path(__file__).resolve().parent.parent
+_TO_COMPILE = ("numba", "numpy", "scipy")
+"""What compiles kernels, and what the work needs that calls them."""
 
 
 def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
@@ -50,8 +52,8 @@ def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
     if _pure(config_settings):
         return needed
     project = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    own = [*project["dependencies"], *_installed("numba", "llvmlite")]
-    return [*needed, "wheel>=0.42", "packaging>=23", *own]
+    own = [each for each in project["dependencies"] if each.startswith(_TO_COMPILE)]
+    return [*needed, "wheel>=0.42", "packaging>=23", *own, *_installed("numba", "llvmlite")]
 
 
 def build_wheel(

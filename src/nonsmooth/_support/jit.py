@@ -55,5 +55,5 @@ kernel = _compiler(**_OPTIONS, no_cfunc_wrapper=True, _nrt=False)
 inner_kernel = _compiler(**_INNER)
 inlined_kernel = _compiler(**_INNER, forceinline=True)
 lane_kernel = _compiler(**_INNER, forceinline=True, fastmath={"nsz"})
-INLINED_OVERLOAD = {**_OPTIONS, "_nrt": False, "forceinline": True}
+INLINED_OVERLOAD = {**_INNER, "forceinline": True}
 allocating_kernel = _compiler(**_OPTIONS, no_cfunc_wrapper=True)

@@ -1,7 +1,7 @@
 """`python -m nonsmooth.machine_code`: run all work that calls kernels, one piece after another.
 
-With the name of a new folder, compile the kernels that a wheel carries into it; the build calls this. They
-are compiled for the baseline of this architecture, of which Numba must know before it is imported.
+With the name of a new folder, compile the kernels that a wheel carries into it, as the build does. They are
+compiled for the baseline of this architecture, of which Numba must know before it is imported.
 """
 
 from __future__ import annotations

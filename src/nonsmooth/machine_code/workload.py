@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import nonsmooth as ns
-from nonsmooth.errors import MissingPackageError, OptionError, UnsupportedError
+from nonsmooth.errors import OptionError, UnsupportedError
 
 Piece = Callable[[], None]
 _STEPS = 4
@@ -33,8 +33,11 @@ def pieces() -> dict[str, Piece]:
 
 
 def run(piece: Piece) -> None:
-    """Run a piece; small steps of rough scenes need not reach their tolerance."""
-    with warnings.catch_warnings():
+    """Run a piece as far as the installed packages allow: a build has only those that compile.
+
+    Small steps of rough scenes need not reach their tolerance.
+    """
+    with warnings.catch_warnings(), suppress(ImportError):
         warnings.simplefilter("ignore")
         piece()
 
@@ -56,7 +59,8 @@ def _pieces() -> Iterator[tuple[str, Piece]]:
     yield "impacts", _impacts
     yield "queries", _queries
     yield "threads", _threads
-    yield "recordings and pictures", _recording
+    yield "pictures", _pictures
+    yield "pictures of a recording", _recording
 
 
 # ---- simulations ------------------------------------------------------------------------------------
@@ -197,6 +201,22 @@ def _threads() -> None:
         _simulate(ns.scenes.SCENES[name].build(), threads=2)
 
 
+def _pictures() -> None:
+    from nonsmooth.view.drawing.camera import Camera
+    from nonsmooth.view.drawing.raster import Canvas, Palette, Solids
+
+    owner = np.zeros(1, dtype=np.int32)
+    corners = _TETRAHEDRON[0][_TETRAHEDRON[1][:1]]
+    ball = Solids.of_spheres(np.zeros((1, 3)), np.ones(1), owner)
+    solids = Solids.joined([ball, Solids.of_triangles(corners, np.ones((1, 3, 3)), owner)])
+    canvas = Canvas(Camera(eye=(3.0, -5.0, 2.0), target=(0.0, 0.0, 0.0)), 32, 24, np.zeros(3), 4.0)
+    layer, plain = canvas.layer(), np.zeros(1, dtype=bool)
+    canvas.draw(layer, solids)
+    canvas.cast_shadows(solids)
+    palette = Palette(np.full((1, 3), 200, dtype=np.uint8), plain, plain)
+    canvas.finished([(canvas.shaded(layer, palette), 1.0)])
+
+
 def _recording() -> None:
     from nonsmooth.view.drawing.picture import Painter
 
@@ -284,7 +304,7 @@ def _solver(name: str) -> None:
     for solver in _variants(ns.solvers.REGISTRY[name]):
         for problem in _problems():
             for law in ("coulomb", "relaxed", "pyramid(8)"):
-                with suppress(UnsupportedError, MissingPackageError):
+                with suppress(UnsupportedError, ImportError):
                     ns.solve(problem.with_law(law), solver, max_iterations=20, throw=False)
 
 
@@ -304,7 +324,7 @@ def _complementarity() -> None:
     for problem in problems:
         for name in mcp.REGISTRY:
             if problem.size < _LARGE:
-                with suppress(UnsupportedError, MissingPackageError):
+                with suppress(UnsupportedError, ImportError):
                     mcp.solve(problem, mcp.by_name(name), max_iterations=5, throw=False)
     matrix = np.array([[2.0, 1.0], [3.0, 2.0]])
     mcp.conditions.matrix_class(matrix)
