@@ -17,6 +17,8 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -255,17 +257,17 @@ def cpu(work: Callable[[int], None], count: int) -> float:
     return (time.process_time() - began) / count * 1e6
 
 
-def measure(scene: Scene, steps: int, repeats: int) -> tuple[list[float], list[float]]:
-    """Best CPU times in µs, one by one and a hundred a call, and residuals, of both engines."""
-    engines = Ours(scene), Mujoco(scene)
-    best = [np.inf] * 4
+def measure(scene: Scene, steps: int, repeats: int, *, beside: bool) -> tuple[list[float], list[float]]:
+    """Best CPU times in µs, one by one and a hundred a call, and residuals, of one or both engines."""
+    engines = [Ours(scene), Mujoco(scene)] if beside else [Ours(scene)]
+    best = [np.inf, np.inf, np.nan, np.nan] if not beside else [np.inf] * 4
     for engine in engines:
         engine.steps(min(steps, 50))
     for _ in range(repeats):
         for place, engine in enumerate(engines):
             best[2 * place] = min(best[2 * place], cpu(engine.one_by_one, steps))
             best[2 * place + 1] = min(best[2 * place + 1], cpu(engine.steps, steps))
-    return best, [engine.residual() for engine in engines]
+    return best, [*(engine.residual() for engine in engines), np.nan]
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -280,9 +282,12 @@ def main(arguments: list[str] | None = None) -> None:
     unknown = set(options.scenes) - set(SCENES)
     if unknown:
         parser.error(f"no scene {', '.join(sorted(unknown))}: choose of {', '.join(SCENES)}")
-    import mujoco
-
-    print(f"{machine()}; MuJoCo {mujoco.__version__}: Newton, pyramidal cone, default softness")
+    beside = find_spec("mujoco") is not None
+    print(machine())
+    if beside:
+        print(f"MuJoCo {version('mujoco')}: Newton, pyramidal cone, default softness")
+    else:
+        print("MuJoCo is not installed: pip install mujoco")
     print(f"CPU µs a step of {STEP} s\n")
     print(
         f"{'scene':<13}{'ours: 1':>9}{'100':>9}{'MuJoCo: 1':>11}{'100':>9}{'ratio: 1':>10}{'100':>7}"
@@ -290,7 +295,7 @@ def main(arguments: list[str] | None = None) -> None:
     )
     for name in options.scenes or SCENES:
         scene = SCENES[name]()
-        best, residual = measure(scene, options.steps, options.repeats)
+        best, residual = measure(scene, options.steps, options.repeats, beside=beside)
         print(
             f"{name:<13}{best[0]:9.1f}{best[1]:9.1f}{best[2]:11.1f}{best[3]:9.1f}{best[0] / best[2]:10.2f}"
             f"{best[1] / best[3]:7.2f}{scene.limit:9.1f}{residual[0]:11.1e}{residual[1]:9.1e}",

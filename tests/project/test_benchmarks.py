@@ -96,6 +96,19 @@ def test_first_use_counts_compilations(monkeypatch, tmp_path, capsys):
     assert ", 1 compilations: imports " in re.sub(" +", " ", capsys.readouterr().out)
 
 
+def test_small_scenes_are_timed_with_their_residuals(capsys):
+    import small_scenes
+
+    small_scenes.main(["ball", "stack-5", "pendulum", "--steps", "5", "--repeats", "1"])
+    rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines() if line}
+    for name in ("ball", "stack-5", "pendulum"):
+        assert float(rows[name][1]) > 0.0
+    assert float(rows["ball"][8]) < 1e-4  # ours, whether or not MuJoCo is there
+    assert set(small_scenes.SCENES) == {
+        "ball", "balls-9", "stack-5", "stack-20", "wall", "pendulum", "chain", "slider-crank", "table",
+    }  # fmt: skip
+
+
 def test_cost_of_joints_is_printed_for_every_scheme(monkeypatch, capsys):
     import joints
 
