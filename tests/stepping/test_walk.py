@@ -9,6 +9,7 @@ import nonsmooth as ns
 from nonsmooth.collision.certificate import ContactChecker
 from nonsmooth.errors import NonsmoothError
 from nonsmooth.stepping import world
+from nonsmooth.stepping.schemes import scheme_step
 
 STEP = 0.004
 
@@ -227,3 +228,67 @@ def test_a_tower_that_the_walk_does_not_solve_is_handed_over():
     frame = simulation.step(5)
     assert simulation.certificate.missed == 0
     assert frame.residual <= 1e-8
+
+
+def chain(links: int = 4) -> ns.System:
+    """Rods on hinges that hang from the ground, begun horizontally."""
+    system, last = ns.System(), None
+    for k in range(links):
+        rod = system.add_box((0.1, 0.02, 0.02), mass=0.1, position=(0.1 * k + 0.05, 0, 0))
+        system.add_joint(ns.joints.Revolute(last, rod, point=(0.1 * k, 0, 0), axis=(0, 1, 0)))
+        last = rod
+    return system
+
+
+def loop() -> ns.System:
+    """A slider-crank: its rows are redundant."""
+    system = ns.System()
+    up = (0, 0, 1)
+    crank = system.add_box((0.1, 0.02, 0.02), mass=0.1, position=(0.05, 0, 0), angular_velocity=(0, 0, 9.0))
+    rod = system.add_box((0.3, 0.02, 0.02), mass=0.3, position=(0.25, 0, 0))
+    slider = system.add_box((0.05, 0.05, 0.05), mass=0.5, position=(0.4, 0, 0))
+    system.add_joint(ns.joints.Revolute(None, crank, point=(0, 0, 0), axis=up))
+    system.add_joint(ns.joints.Revolute(crank, rod, point=(0.1, 0, 0), axis=up))
+    system.add_joint(ns.joints.Revolute(rod, slider, point=(0.4, 0, 0), axis=up))
+    system.add_joint(ns.joints.Prismatic(None, slider, point=(0.4, 0, 0), axis=(1, 0, 0)))
+    return ns.assemble(system)
+
+
+def falling_chain() -> ns.System:
+    """A chain whose end falls on a box: steps of the walk and of the scheme take turns."""
+    system = chain()
+    system.add_box((0.4, 0.4, 0.1), position=(0.1, 0, -0.35), fixed=True)
+    return system
+
+
+@pytest.mark.parametrize("build", [chain, loop, falling_chain])
+def test_joints_alone_are_held_by_the_walk_as_by_the_scheme(monkeypatch, build):
+    walked = ns.Simulation(build(), step=0.002)
+    monkeypatch.setattr(scheme_step, "can_walk", lambda system, mechanism: False)
+    other = ns.Simulation(build(), step=0.002)
+    for simulation in (walked, other):
+        simulation.step(150)
+        simulation.step(150)
+    assert walked._stepper._world.arrays.joints.slot.size > 0
+    assert other._stepper._world.arrays.joints.slot.size == 0
+    assert all(np.array_equal(a, b) for a, b in zip(state(walked), state(other), strict=True))
+    for name in walked.steps:
+        one, two = walked.steps[name], other.steps[name]
+        assert one == pytest.approx(two, rel=1e-9, abs=1e-12, nan_ok=True), name
+    assert walked.state.joint_angles == pytest.approx(other.state.joint_angles, abs=0.0)
+    a, b = walked.frame, other.frame
+    assert a.numbers.keys() == b.numbers.keys()
+    assert a.solution.certificate.residual == b.solution.certificate.residual == a.residual
+    assert np.array_equal(a.joints.impulses, b.joints.impulses)
+    assert np.array_equal(a.joints.rows.gradient, b.joints.rows.gradient)
+    assert np.array_equal(a.reactions().force, b.reactions().force)
+
+
+def test_a_chain_keeps_its_energy_to_first_order():
+    energies = []
+    for step in (0.002, 0.001):
+        simulation = ns.Simulation(chain(2), step=step)
+        simulation.run(until=0.4)
+        steps = simulation.steps
+        energies.append(float(np.ptp(steps["kinetic_energy"] + steps["potential_energy"])))
+    assert energies[1] < 0.6 * energies[0]

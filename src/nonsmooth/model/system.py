@@ -419,8 +419,11 @@ class System(Queried):
 
     @property
     def steady_forces(self) -> Floats | None:
-        """What `forces` returns if that is the same at all times and in all states: one array; else None."""
-        if self._forces.change or self._joints.have_coordinates:
+        """What `forces` returns if that is the same at all times and in all states: one array; else None.
+
+        `forces` also lets the joints follow the state.
+        """
+        if self._forces.change or self._joints.forces_act:
             return None
         return self._constant()
 

@@ -41,7 +41,7 @@ from nonsmooth.stepping.schemes.step_problem import Motion, step_problem
 from nonsmooth.stepping.schemes.step_result import StepResult
 from nonsmooth.stepping.step_count import check_step
 from nonsmooth.stepping.step_log import ABSENT
-from nonsmooth.stepping.walked_solution import walked_solution
+from nonsmooth.stepping.walked_solution import walked_joints, walked_solution
 from nonsmooth.stepping.world import LOG_ROWS, World
 
 _LOOK_EVERY = 0.05
@@ -78,9 +78,12 @@ class TimeStepper:
         self._bodies, self._mass = body_constants(system)
         self._scheme = SchemeStep(system, self._bodies, self._mass, self._detector, self.step, options)
         self._world = World(
-            system, (self._bodies, self._mass), self._detector, self._checker, self.step, options
-        )
+            system, (self._bodies, self._mass), self._scheme.mechanism, self._detector, self._checker,
+            self.step, options, holds_joints=self._scheme.holds_joints,
+        )  # fmt: skip
         self._world.count[at.OUTSIDE] = self._scheme.needed
+        # `System.forces` lets joints follow the state where the walk does not
+        self._joints_follow = len(system.joints) > 0 and not self._scheme.holds_joints
         self._goal = Goal(options.tolerance, options.max_iterations)
         self._steady: Floats | None = None  # the forces in the world, if they do not change
         self._outside = _NOTHING
@@ -205,8 +208,11 @@ class TimeStepper:
         found = replace(contacts, certificate=self._certificate(contacts, done, self.index - 1))
         impulses = self._world.arrays.problem.impulses[: len(found)].copy()
         known = done.solution
-        look = walked_solution(self._world, self._mass, self.options) if known is None else lambda: known
-        return Detail(found, move.centres.copy(), impulses, None, look)
+        joints = walked_joints(self._world, self.step)
+        if known is not None:
+            return Detail(found, move.centres.copy(), impulses, joints, lambda: known)
+        look = walked_solution(self._world, joints, self._mass, self.options)
+        return Detail(found, move.centres.copy(), impulses, joints, look)
 
     def _certificate(self, contacts: Contacts, done: _Outside, step: int) -> ContactCertificate:
         """The certificate of the contacts, also in a step that does not check them."""
@@ -237,7 +243,7 @@ class TimeStepper:
 
     def _set_steady_forces(self) -> None:
         steady = self.system.steady_forces
-        self._world.count[at.FORCES_CHANGE] = steady is None
+        self._world.count[at.FORCES_CHANGE] = steady is None or self._joints_follow
         if steady is not None and steady is not self._steady:
             self._world.arrays.move.force[:] = steady
         self._steady = steady
@@ -313,10 +319,7 @@ class TimeStepper:
         world = self._world
         contacts = world.contacts().copy()
         now.certificate = self._certificate(contacts, now, self.index)
-        start = world.arrays.matched.start[: len(contacts)]
-        now.result, numbers = self._scheme.advance(
-            world.arrays.state, self.index, world.arrays.move, contacts, start, self._timings
-        )
+        now.result, numbers = self._scheme.advance(world.arrays, self.index, contacts, self._timings)
         now.solution = solution = now.result.solution
         late = float(world.count[at.LATE_FOUND])
         world.count[at.STEP] += 1
@@ -359,7 +362,7 @@ class TimeStepper:
             "contact_shapes": shapes.copy(),
             "contact_feature": feature.copy(),
             "contact_impulses": impulses.copy(),
-            "joint_impulses": self._scheme.joint_impulses,  # a step creates a new array
+            "joint_impulses": self._world.arrays.joint_impulses.copy(),
             "joint_angles": self.system.joints.memory(),
         }
 
@@ -383,7 +386,7 @@ class TimeStepper:
         self._world.remember(memory["contact_shapes"], memory["contact_feature"], memory["contact_impulses"])
         if "joint_angles" in memory:  # older recordings of systems without joints may lack it
             system.joints.restore(np.asarray(memory["joint_angles"]))
-            self._scheme.joint_impulses = np.array(memory["joint_impulses"])
+            self._world.arrays.joint_impulses[:] = memory["joint_impulses"]
 
     def forget(self) -> None:
         """Forget the last step's frame and numbers."""

@@ -22,12 +22,14 @@ from nonsmooth.solvers.kernels.bands import BodyOrder
 from nonsmooth.solvers.kernels.gauss_seidel import Room
 from nonsmooth.solvers.parts import first_sweeps
 from nonsmooth.stepping.contact_numbers import DEEP
+from nonsmooth.stepping.joint_room import joint_room
 from nonsmooth.stepping.kernels import world as kernels
 from nonsmooth.stepping.kernels.motion import Bodies, State
 from nonsmooth.stepping.kernels.numbers import NAMES
 from nonsmooth.stepping.kernels.step import Rows
 from nonsmooth.stepping.options import ChosenOptions
 from nonsmooth.stepping.schemes.body_constants import moving_hulls, spin_radius
+from nonsmooth.stepping.schemes.mechanism import Mechanism
 from nonsmooth.stepping.schemes.turning_planes import turning_planes
 
 LOG_ROWS = 256
@@ -52,13 +54,19 @@ class World:
         self,
         system: System,
         constants: tuple[Bodies, BodyMass],
+        mechanism: Mechanism,
         detector: Detector,
         checker: ContactChecker,
         step: float,
         options: ChosenOptions,
+        *,
+        holds_joints: bool,
     ) -> None:
-        """Take the masses of all bodies and their factors, and what finds and checks the contacts."""
+        """Take the masses of all bodies and their factors, what finds and checks contacts, and whether the
+        walk does steps of joints alone."""
         bodies, mass = constants
+        joints = joint_room(system, mechanism, walked=holds_joints)
+        joint_impulses = joints.impulses if holds_joints else np.zeros(mechanism.count)
         n = system.count
         self._detector, self._bodies = detector, n
         cornered = moving_hulls(system)
@@ -77,7 +85,8 @@ class World:
             np.zeros(kernels.COUNTS, dtype=np.int64), np.zeros(kernels.REALS), bodies, state,
             kernels.Masses(mass.blocks, mass.lower, mass.lower_inverse), move, turning_planes(system),
             detector.arrays(_FIRST_ROOM, pairs), _matched(_FIRST_ROOM), self._problem(_FIRST_ROOM),
-            self._scratch(_FIRST_ROOM), self._tower(_FIRST_ROOM), checker.arrays, _check_rows(_FIRST_ROOM),
+            self._scratch(_FIRST_ROOM), self._tower(_FIRST_ROOM), joints, joint_impulses, checker.arrays,
+            _check_rows(_FIRST_ROOM),
             np.zeros(kernels.CHECK_NUMBERS), np.empty((LOG_ROWS, len(NAMES))),
             np.zeros(len(kernels.PARTS), dtype=np.int64),
         )  # fmt: skip

@@ -372,9 +372,14 @@ class JointSet:
     # ---- forces ---------------------------------------------------------------------------------
 
     @property
-    def have_coordinates(self) -> bool:
-        """Whether springs, dampers, motors or others act on coordinates of joints."""
-        return self._coordinates.count > 0
+    def forces_act(self) -> bool:
+        """Whether springs, dampers or motors with a force act on coordinates of joints."""
+        return len(self._forces) > 0
+
+    @property
+    def coordinates(self) -> tuple[RowTable, Floats]:
+        """All coordinates as rows, and their last known angles (c, 2) in rad, writable: see `follow`."""
+        return self._coordinate_table(), self._coordinates["angle"]
 
     def add_forces(self, total: Floats, t: float, system: Bodies) -> None:
         """Add the forces of springs, dampers and force motors at time t (s) to `total` (n, 6)."""

@@ -58,13 +58,17 @@ class Structure:
 def structure_of(form: Factored | BlockSparse, blocks: Integers, sizes: Integers) -> Structure | None:
     """Structure of the factor of N over blocks of given row counts; None if it would be too large."""
     if isinstance(form, Factored):
-        bodies = form.bodies[blocks].astype(np.int64)
-        return _structure_of_bodies(bodies.tobytes(), sizes.astype(np.int64).tobytes(), form.body_count - 1)
+        return structure_of_pairs(form.bodies[blocks].astype(np.int64), sizes, form.body_count - 1)
     total = len(form.start) - 1
     pattern = sp.csr_array((np.ones(len(form.column)), form.column, form.start), shape=(total, total))
     graph = pattern[blocks][:, blocks]
     none = np.zeros(0, dtype=np.int64)
     return _structure(graph + graph.T, np.arange(len(blocks)), sizes, none, none)
+
+
+def structure_of_pairs(bodies: Integers, sizes: Integers, ground: int) -> Structure | None:
+    """The same for blocks of given body pairs (blocks, 2); `ground` is the number of bodies."""
+    return _structure_of_bodies(bodies.tobytes(), sizes.astype(np.int64).tobytes(), ground)
 
 
 def assembled(

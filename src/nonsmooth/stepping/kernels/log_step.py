@@ -6,6 +6,7 @@ from nonsmooth._support.jit import inner_kernel
 from nonsmooth.problem.kernels import mass
 from nonsmooth.problem.kernels.residuals import residual_by_island, velocities, worst_violations
 from nonsmooth.stepping.kernels import motion, numbers
+from nonsmooth.stepping.kernels.joint_walk import OPENING, WORK
 from nonsmooth.stepping.kernels.step import impulse_numbers
 from nonsmooth.stepping.kernels.world import (
     COMPLEMENTARITY,
@@ -14,8 +15,10 @@ from nonsmooth.stepping.kernels.world import (
     FORCE_ERROR,
     FOUND,
     ISLANDS,
+    JOINTS_ALONE,
     LATE_FOUND,
     LOGGED,
+    METHOD,
     REACHED,
     RESIDUAL,
     STEP,
@@ -71,6 +74,9 @@ def log_step(world):
         bodies, world.state.position, move.velocity, move.gravity
     )
     row[numbers.CONTACT_WORK] = kinetic - motion.kinetic_energy(bodies, move.free)
+    if count[METHOD] == JOINTS_ALONE:
+        row[numbers.CONTACT_WORK] -= world.joints.numbers[WORK]
+        row[numbers.JOINT_ERROR] = world.joints.numbers[OPENING]
     row[numbers.DISSIPATION] = real[DISSIPATION]
     row[numbers.COMPLEMENTARITY] = real[COMPLEMENTARITY]
     row[numbers.FORCE_ERROR] = real[FORCE_ERROR]

@@ -3,31 +3,41 @@
 import math
 
 from nonsmooth._support.jit import inner_kernel
-from nonsmooth.problem.kernels.operator import copy_into, factored_diagonal, factored_islands
+from nonsmooth.problem.kernels import mass
+from nonsmooth.problem.kernels.operator import copy_into, factored_diagonal
 from nonsmooth.problem.kernels.residuals import block_weights, fill_scales
 from nonsmooth.solvers.kernels.admm import Bodies, Run, body_band, factorise, iterate, start_at
 from nonsmooth.solvers.kernels.anderson import Mixture, clear
 from nonsmooth.solvers.kernels.bands import BodyOrder
 from nonsmooth.solvers.kernels.gauss_seidel import Scaled, judge_impulses, sweep_to_goal
 from nonsmooth.solvers.kernels.stacks import tower
+from nonsmooth.stepping.kernels.islands import ROUNDING_SHARE, number_islands
+from nonsmooth.stepping.kernels.joint_walk import SWEEPS as JOINT_SWEEPS
+from nonsmooth.stepping.kernels.joint_walk import hold_alone
 from nonsmooth.stepping.kernels.step import assemble, to_components
 from nonsmooth.stepping.kernels.turning import turn_vertices
 from nonsmooth.stepping.kernels.world import (
     AFTER_TOWER,
     AHEAD,
+    COMPLEMENTARITY,
+    DISSIPATION,
+    FORCE_ERROR,
     FOUND,
     GROWTH,
     ISLANDS,
+    JOINTS_ALONE,
     METHOD,
     NOTHING,
     PUSH_OUT,
     REACHED,
+    RESIDUAL,
     SIDES,
     SMALL,
     SOLVED_TO,
     SWEEPING,
     SWEEPS,
     SWEPT,
+    TILTING,
     TOLERANCE,
     TOWER,
     WHOLE,
@@ -41,7 +51,6 @@ from nonsmooth.stepping.kernels.world import (
     state_of,
 )
 
-_ROUNDING_SHARE = 1e-6  # as in `Scales`
 _PENALTY = 0.1  # as in `ADMM`
 
 
@@ -70,11 +79,11 @@ def assemble_problem(world):
     form = form_of(world, c)
     factored_diagonal(form, p.diagonal[:c])
     block_weights(p.diagonal[:c], p.components[:c], p.weight[:c])
-    islands = _number_islands(form, p.parent, p.island[:c])
+    islands = number_islands(form, p.parent, p.island[:c])
     world.count[ISLANDS] = islands
     cones, scale = cones_of(world, c), p.scale[:islands]
     world.real[ZERO_RESIDUAL] = fill_scales(
-        cones, rows.free, p.zero[:c], p.island[:c], _ROUNDING_SHARE, scale, world.room.size[:islands]
+        cones, rows.free, p.zero[:c], p.island[:c], ROUNDING_SHARE, scale, world.room.size[:islands]
     )
     whole = 0.0
     for j in range(islands):
@@ -83,26 +92,6 @@ def assemble_problem(world):
     to_components(rows.frame, world.matched.start[:c], p.x[:c])
     for i in range(c):
         p.scale_of_block[i] = scale[p.island[i]]
-
-
-@inner_kernel
-def _number_islands(form, parent, island):
-    """Fill in the island of every contact, 0, 1, … by their smallest coordinate; their number."""
-    for i in range(parent.shape[0]):
-        parent[i] = i
-    factored_islands(form, parent, island)
-    for i in range(parent.shape[0]):
-        parent[i] = -1
-    for i in range(island.shape[0]):
-        parent[island[i]] = 0
-    islands = 0
-    for i in range(parent.shape[0]):
-        if parent[i] == 0:
-            parent[i] = islands
-            islands += 1
-    for i in range(island.shape[0]):
-        island[i] = parent[island[i]]
-    return islands
 
 
 @inner_kernel
@@ -212,3 +201,23 @@ def _run_of(run, c):
         run.root[:c], run.q[:c], run.x[:c], run.p[:c], run.y[:c], run.u[:c], run.right[:c], run.change[:c],
         run.before[:c], run.softness[:c], run.penalty[:c], run.sums, run.real, run.count,
     )  # fmt: skip
+
+
+@inner_kernel
+def solve_joints(world):
+    """Solve a step of joints alone, with the velocities after it; False if that misses the tolerance."""
+    count, real, move, masses = world.count, world.real, world.move, world.masses
+    given = real[H], count[SIDES], real[TILTING]
+    natural = hold_alone(world.joints, bodies_of(world), state_of(world), move.free, given)
+    if not natural <= real[TOLERANCE]:
+        return False
+    weighted = world.joints.w[: move.velocity.shape[0]]
+    mass.velocity(masses.lower_inverse, move.momentum, weighted, move.velocity)
+    _, balance = mass.balance(
+        masses.blocks, masses.lower, masses.lower_inverse, move.momentum, weighted, move.velocity
+    )
+    real[RESIDUAL] = math.nan if math.isnan(balance) else max(natural, balance)
+    real[DISSIPATION] = real[COMPLEMENTARITY] = real[FORCE_ERROR] = 0.0
+    count[SWEPT], count[METHOD], count[REACHED] = world.joints.numbers[JOINT_SWEEPS], JOINTS_ALONE, 1
+    real[SOLVED_TO] = natural
+    return True

@@ -15,8 +15,15 @@ from nonsmooth.collision.kernels.matching import carry_over, match
 from nonsmooth.collision.kernels.motion.fast_pairs import any_fast
 from nonsmooth.problem.kernels.operator import copy_into
 from nonsmooth.stepping.kernels import motion
+from nonsmooth.stepping.kernels.joint_walk import follow, settle
 from nonsmooth.stepping.kernels.log_step import judge, log_step
-from nonsmooth.stepping.kernels.solve_step import assemble_problem, solve_idle, solve_small, solve_tower
+from nonsmooth.stepping.kernels.solve_step import (
+    assemble_problem,
+    solve_idle,
+    solve_joints,
+    solve_small,
+    solve_tower,
+)
 from nonsmooth.stepping.kernels.step import to_vectors
 from nonsmooth.stepping.kernels.turning import Planes, sweep_planes
 from nonsmooth.stepping.kernels.world import (
@@ -26,11 +33,13 @@ from nonsmooth.stepping.kernels.world import (
     FORCES_CHANGE,
     FOUND,
     FOUND_OUTSIDE,
+    JOINTS_ALONE,
     KNOWN,
     LATE_FOUND,
     LATE_LIMIT,
     LOGGED,
     MARGIN,
+    METHOD,
     MOTION,
     OUTSIDE,
     SHORTENED,
@@ -64,6 +73,8 @@ def _free_motion(world):
     p = world.planes
     sweep_planes(Planes(p.body, p.normal, p.others, p.radius), state, h, move.displacement, move.turn)
     world.count[WITHHELD] = 0
+    if world.joints.slot.shape[0] > 0:
+        follow(world.joints, state)
 
 
 @inner_kernel
@@ -121,7 +132,8 @@ def _finish(world):
     """Velocities and impulses of the solve; returns whether a body moves so fast that its way is followed."""
     c, bodies, state, move = world.count[FOUND], bodies_of(world), state_of(world), world.move
     impulses = world.problem.impulses[:c]
-    judge(world)
+    if world.count[METHOD] != JOINTS_ALONE:
+        judge(world)
     if not _all_finite(move.velocity):
         # the solver diverged: bodies move freely in this step, and its status reports it
         copy_into(move.velocity, move.free)
@@ -172,6 +184,10 @@ def _end(world):
         count[SHORTENED] = 0
         for i in range(move.times.shape[0]):
             move.times[i] = world.real[H]
+    if count[METHOD] == JOINTS_ALONE:
+        state = state_of(world)
+        motion.set_rotations(state.quaternion, state.rotation)
+        settle(world.joints, state, world.real[H])
     log_step(world)
     count[STEP] += 1
 
@@ -213,8 +229,11 @@ def walk(world):
             _match(world)
             spent[ASSEMBLY] += cycles() - began
             count[STAGE] = SOLVE
-            if count[OUTSIDE]:
+            jointed = world.joints.slot.shape[0] > 0
+            if count[OUTSIDE] or (jointed and (count[FOUND] > 0 or not solve_joints(world))):
                 return SCHEME
+            if jointed:
+                count[STAGE] = FINISH
         if count[STAGE] == SOLVE:
             began = cycles()
             assemble_problem(world)

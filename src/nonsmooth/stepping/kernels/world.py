@@ -17,6 +17,7 @@ from nonsmooth.solvers.kernels.admm import Run
 from nonsmooth.solvers.kernels.anderson import Mixture
 from nonsmooth.solvers.kernels.bands import BodyOrder
 from nonsmooth.solvers.kernels.gauss_seidel import Room
+from nonsmooth.stepping.kernels.joint_walk import Joints
 from nonsmooth.stepping.kernels.motion import Bodies, State
 from nonsmooth.stepping.kernels.step import Rows
 from nonsmooth.stepping.kernels.turning import Planes
@@ -45,7 +46,7 @@ from nonsmooth.stepping.kernels.turning import Planes
     METHOD,  # that solved the problem, or the last one tried: NOTHING, SWEEPING, …
 ) = range(20)
 COUNTS = 20
-NOTHING, SWEEPING, TOWER, AFTER_TOWER = range(4)
+NOTHING, SWEEPING, TOWER, AFTER_TOWER, JOINTS_ALONE = range(5)
 
 # real
 (
@@ -160,6 +161,8 @@ class World(NamedTuple):
     problem: Problem
     room: Room
     tower: Tower
+    joints: Joints
+    joint_impulses: np.ndarray  # (r,) of the last step, N·s or N·m·s, whoever did it
     check: StepCheck
     check_rows: CheckRows
     checked: np.ndarray  # (CHECK_NUMBERS,)

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from nonsmooth._support.arrays import Floats
 from nonsmooth._support.kernel_clock import work_seconds
 from nonsmooth.collision.contacts import Contacts
 from nonsmooth.collision.detector import Detector
 from nonsmooth.model.system import System
 from nonsmooth.problem.mass import BodyMass
+from nonsmooth.solvers.auto import Auto
 from nonsmooth.stepping.frame import Timings
+from nonsmooth.stepping.joint_room import can_walk
 from nonsmooth.stepping.kernels import motion as motion_kernels
 from nonsmooth.stepping.kernels import step as kernels
 from nonsmooth.stepping.kernels.motion import Bodies, State
-from nonsmooth.stepping.kernels.world import Move
+from nonsmooth.stepping.kernels.world import World
 from nonsmooth.stepping.options import ChosenOptions
 from nonsmooth.stepping.schemes.euler import EulerStep
 from nonsmooth.stepping.schemes.mechanism import Mechanism
@@ -51,22 +50,28 @@ class SchemeStep:
         self._rattle = RattleStep(*parts, step)
         self.names = numbers_of(system, options.scheme)
         """Names and units of the numbers of this system's steps."""
-        self.joint_impulses = np.zeros(self.mechanism.count)
-        """λ in N·s or N·m·s, one per joint row: the warm start of the next solve."""
 
     @property
     def needed(self) -> bool:
-        """Whether the walk cannot do this system's steps."""
-        plain = self._options.scheme == "stabilised" and not self.euler.impacts_possible
-        return not plain or len(self._system.joints) > 0
+        """Whether the walk can do none of this system's steps."""
+        return self._other or (len(self._system.joints) > 0 and not self.holds_joints)
+
+    @property
+    def holds_joints(self) -> bool:
+        """Whether the walk does the steps in which nothing but joints act."""
+        plain = not self._other and isinstance(self._options.solver, Auto)
+        return plain and can_walk(self._system, self.mechanism)
+
+    @property
+    def _other(self) -> bool:
+        """Whether scheme or materials are others than those of the walk."""
+        return self._options.scheme != "stabilised" or self.euler.impacts_possible
 
     def advance(
-        self, state: State, index: int, move: Move, contacts: Contacts, start: Floats, timings: Timings
+        self, world: World, index: int, contacts: Contacts, timings: Timings
     ) -> tuple[StepResult, dict[str, float]]:
-        """Do a step after `index` steps; the result, and the step's numbers but those of its contacts.
-
-        `start` (c, 3, world frame) is the initial guess of the impulses in N·s.
-        """
+        """Do a step after `index` steps; the result, and the step's numbers but those of its contacts."""
+        state, move = world.state, world.move
         began, system, result = work_seconds(), self._system, None
         t = index * self._step
         if self._options.scheme == "rattle" and not self._detector.follows:
@@ -74,11 +79,14 @@ class SchemeStep:
         if result is None:
             # a copy, because the problem keeps it and the next step overwrites it
             motion = Motion(move.momentum.copy(), move.free)
-            result = self.euler.advance(state, t, motion, contacts, start, self.joint_impulses, move.force)
+            start = world.matched.start[: len(contacts)]
+            result = self.euler.advance(
+                state, t, motion, contacts, start, world.joint_impulses.copy(), move.force
+            )
             system.joints.run_on(system, self._step)
         solved = work_seconds()
         if result.joints is not None:
-            self.joint_impulses = result.joints.impulses
+            world.joint_impulses[:] = result.joints.impulses
         joint_error = self._project_positions(state, (index + 1) * self._step, result)
         numbers = self._numbers(result)
         if len(system.joints):

@@ -29,6 +29,8 @@ from nonsmooth.stepping.kernels.turning import turn_vertices
 
 _DIRECT = GaussSeidel(acceleration="none", order="natural")
 _SWEEPS = 2
+JOINTS_ALONE = "joints alone: one linear system"
+"""Note of such a solution."""
 _UNMOVED = np.zeros((0, 2, 3))
 """Shifts of vertices in the absence of hulls."""
 
@@ -168,5 +170,5 @@ class JointSystem:
             return solve(self.problem, Auto(), tolerance=tolerance, throw=False)
         seconds = work_seconds() - began
         history = History((Entry(sweeps, residual, seconds),))
-        statistics = Statistics(_DIRECT.name, sweeps, seconds, history, "joints alone: one linear system")
+        statistics = Statistics(_DIRECT.name, sweeps, seconds, history, JOINTS_ALONE)
         return Solution.of(self.problem, Status.SOLVED, self._run.impulses, statistics)
