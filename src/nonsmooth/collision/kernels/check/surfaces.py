@@ -13,9 +13,10 @@ from nonsmooth.collision.kernels.check.mesh import (
     judge_point,
     on_surface,
 )
-from nonsmooth.collision.kernels.check.off_surface import fall_beside_line, off_surface
+from nonsmooth.collision.kernels.check.off_surface import fall_beside_line, off_surface, slope_at
 from nonsmooth.collision.kernels.check.rows import (
     ANGLE,
+    BESIDE,
     GAP,
     LATERAL,
     POINT,
@@ -180,12 +181,14 @@ def _check_against_surface(
         if cosine > 1.0 - 1e-11:
             least = min(least, rows.gap[k])
     grown = rows.gap[i] - least
+    far = allowed
     if is_polytope(scene, q):
         # a face that touches along its edge's direction is seen along it, up to 0.01 rad aside
-        far = allowed + 0.02 * grown
-    else:
-        # an edge along a round side: how far it is beside the line is measured across the edge
-        far = allowed + _FALL * fall_beside_line(scene, q, x, y, z, -mx, -my, -mz)
+        far += 0.02 * grown
+    elif grown > 0.0 and scene.kind[q] != HALF_SPACE:
+        # how far an edge is beside the line of a round side is measured across the edge
+        far += _FALL * fall_beside_line(scene, q, x, y, z, -mx, -my, -mz)
+        far += BESIDE * size * slope_at(scene, q, x, y, z, -mx, -my, -mz)
     off = off_surface(scene, q, x, y, z, -mx, -my, -mz, far, size)
     if off > far and end - first == 1 and rows.gap[i] < 0.0 and is_engulfed(scene, surfaces, s, q):
         # the way out of s: its length is what is known of q
