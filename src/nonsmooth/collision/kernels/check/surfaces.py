@@ -67,8 +67,8 @@ def _angle(turned_a, of_face_a, single_a, turned_b, of_face_b, single_b):
 
 @inner_kernel
 def _across_edges(scene, surfaces, rows, a, b, i, allowed):
-    """True if contact i is where two edges that are apart, and cross seen along n, are nearest."""
-    if not (rows.gap[i] > 0.0 and is_surface(scene.kind[a]) and is_surface(scene.kind[b])):
+    """True if contact i of two surfaces is where two edges that cross, seen along n, are nearest."""
+    if not (is_surface(scene.kind[a]) and is_surface(scene.kind[b])):
         return False
     nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
     half = 0.5 * rows.gap[i]
@@ -122,8 +122,11 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
             _check_against_surface(
                 scene, surfaces, rows, s, other, first, end, i, mx, my, mz, of_face, allowed, size, result
             )
-        if angle <= SURFACE_ANGLE or _across_edges(scene, surfaces, rows, a, b, i, allowed):
+        if angle <= SURFACE_ANGLE:
             continue
+        may_turn = rows.gap[i] > 0.0 or angle <= _ONE_MANIFOLD
+        if may_turn and _across_edges(scene, surfaces, rows, a, b, i, allowed):
+            continue  # two edges that motion turns towards each other
         if not (angle <= _ONE_MANIFOLD and _has_lead(scene, surfaces, rows, a, b, first, end, i, angle)):
             note(result, ANGLE, min(angle, math.pi), SURFACE_ANGLE, i)
 
