@@ -7,8 +7,9 @@ Checks of a pair:
   overlap all faces and edge pairs of polytopes are tried, and a search from several starts for other shapes;
 - further points lie on both surfaces along the normal;
 - a contact of a mesh or a height field is compared with the triangles at its point: its normal is theirs, or
-  one along which the point is farther out than they are;
-- corners of the shared flat area lie within the area that the contacts span.
+  one along which the point is farther out than they are; between two of them it is so for both;
+- corners of the shared flat area lie within the area that the contacts span; on a mesh or a height field,
+  those of all flat pieces.
 
 Check of a shape: no other shape is nearer than the margin without a contact, by brute force over bounding
 balls.

@@ -77,6 +77,15 @@ def fall_beside_line(scene, s, x, y, z, nx, ny, nz):
 
 
 @inner_kernel
+def slope_at(scene, s, x, y, z, nx, ny, nz):
+    """Slope of the surface of s against the plane normal to n at a point, at most 1."""
+    r = scene.radius[s]
+    _, gx, gy, gz = height(scene, s, x - r * nx, y - r * ny, z - r * nz, nx, ny, nz, 0.0)
+    cosine = gx * nx + gy * ny + gz * nz
+    return math.sqrt(max(1.0 - cosine * cosine, 0.0)) / cosine if cosine > math.sqrt(0.5) else 1.0
+
+
+@inner_kernel
 def _back_to_rim(scene, s, x, y, z, nx, ny, nz, size):
     """A point hardly beyond the rim of a cylinder or a cone, moved to it along the side or cap that n leaves.
 

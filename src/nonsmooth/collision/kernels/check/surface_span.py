@@ -209,10 +209,14 @@ def check_surface_span(scene, surfaces, rows, a, b, first, end, work, result):
         if scene.kind[s] in (SPHERE, ELLIPSOID):
             return
         flat = flat and (is_polytope(scene, s) or is_surface(scene.kind[s]) or scene.kind[s] == HALF_SPACE)
+    least = math.inf
+    for i in range(first, end):
+        least = min(least, rows.gap[i])
     for i in range(first, end):
         tolerance, size = tolerance_of(scene, a, b, rows.point[i, 0], rows.point[i, 1], rows.point[i, 2])
         depth = min(SLAB * size, 0.45 * (rows.margin - rows.gap[i]))
-        if depth <= 0.0 or rows.gap[i] < -_DEEP * size or not _is_first(rows, first, end, i, depth):
+        touches = -_DEEP * size <= rows.gap[i] <= max(least, 0.0) + SLAB * size
+        if depth <= 0.0 or not touches or not _is_first(rows, first, end, i, depth):
             continue
         set_tangents(rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2], work.tangents)
         corners = _set_spanned(rows, first, end, i, work)

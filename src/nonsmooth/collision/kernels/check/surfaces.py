@@ -13,9 +13,10 @@ from nonsmooth.collision.kernels.check.mesh import (
     judge_point,
     on_surface,
 )
-from nonsmooth.collision.kernels.check.off_surface import fall_beside_line, off_surface
+from nonsmooth.collision.kernels.check.off_surface import fall_beside_line, off_surface, slope_at
 from nonsmooth.collision.kernels.check.rows import (
     ANGLE,
+    BESIDE,
     GAP,
     LATERAL,
     POINT,
@@ -66,8 +67,8 @@ def _angle(turned_a, of_face_a, single_a, turned_b, of_face_b, single_b):
 
 @inner_kernel
 def _across_edges(scene, surfaces, rows, a, b, i, allowed):
-    """True if contact i is where two edges that are apart, and cross seen along n, are nearest."""
-    if not (rows.gap[i] > 0.0 and is_surface(scene.kind[a]) and is_surface(scene.kind[b])):
+    """True if contact i of two surfaces is where two edges that cross, seen along n, are nearest."""
+    if not (is_surface(scene.kind[a]) and is_surface(scene.kind[b])):
         return False
     nx, ny, nz = rows.normal[i, 0], rows.normal[i, 1], rows.normal[i, 2]
     half = 0.5 * rows.gap[i]
@@ -121,8 +122,11 @@ def _check_surface(scene, surfaces, rows, a, b, first, end, result):
             _check_against_surface(
                 scene, surfaces, rows, s, other, first, end, i, mx, my, mz, of_face, allowed, size, result
             )
-        if angle <= SURFACE_ANGLE or _across_edges(scene, surfaces, rows, a, b, i, allowed):
+        if angle <= SURFACE_ANGLE:
             continue
+        may_turn = rows.gap[i] > 0.0 or angle <= _ONE_MANIFOLD
+        if may_turn and _across_edges(scene, surfaces, rows, a, b, i, allowed):
+            continue  # two edges that motion turns towards each other
         if not (angle <= _ONE_MANIFOLD and _has_lead(scene, surfaces, rows, a, b, first, end, i, angle)):
             note(result, ANGLE, min(angle, math.pi), SURFACE_ANGLE, i)
 
@@ -180,12 +184,14 @@ def _check_against_surface(
         if cosine > 1.0 - 1e-11:
             least = min(least, rows.gap[k])
     grown = rows.gap[i] - least
+    far = allowed
     if is_polytope(scene, q):
         # a face that touches along its edge's direction is seen along it, up to 0.01 rad aside
-        far = allowed + 0.02 * grown
-    else:
-        # an edge along a round side: how far it is beside the line is measured across the edge
-        far = allowed + _FALL * fall_beside_line(scene, q, x, y, z, -mx, -my, -mz)
+        far += 0.02 * grown
+    elif grown > 0.0 and scene.kind[q] != HALF_SPACE:
+        # how far an edge is beside the line of a round side is measured across the edge
+        far += _FALL * fall_beside_line(scene, q, x, y, z, -mx, -my, -mz)
+        far += BESIDE * size * slope_at(scene, q, x, y, z, -mx, -my, -mz)
     off = off_surface(scene, q, x, y, z, -mx, -my, -mz, far, size)
     if off > far and end - first == 1 and rows.gap[i] < 0.0 and is_engulfed(scene, surfaces, s, q):
         # the way out of s: its length is what is known of q
