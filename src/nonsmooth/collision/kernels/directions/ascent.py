@@ -132,7 +132,7 @@ def ascend(p, q, hulls, work, rows, best, size, margin, climbs):
             at_p, at_q, of_m = near_p, near_q, (way[0] - sx, way[1] - sy, way[2] - sz)
         turn = (nx - x) ** 2 + (ny - y) ** 2 + (nz - z) ** 2
         # steps shrink by a factor, gains by its square
-        to_come = (now - apart) * (min(1.0, 4.0 * turn / turned) if turned < math.inf else 1.0)
+        to_come = (now - apart) * min(1.0, 4.0 * turn / turned)
         proven, near_p, near_q = _proof(p, q, hulls, work, rows, best, near_p, near_q, size)
         if curved and not proven and now >= apart:
             found, near_p, near_q = polish(p, q, hulls, work.hints, best, near_p, near_q, size, _NEARBY)

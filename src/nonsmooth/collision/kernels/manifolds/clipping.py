@@ -10,7 +10,8 @@ from nonsmooth._support.jit import inlined_kernel, inner_kernel
 
 _OF_P, _OF_Q, _CROSSING, ALONE_MARK = 0, 1 << 57, 2 << 57, 3 << 57
 _LABEL = (1 << 14) - 1
-MERGE = 1e-6  # part of the size within which two points are one, and a crossing is the vertex that it is at
+SNAP = 4e-6  # part of the size within which a crossing counts as the vertex it is at
+MERGE = 1e-6  # part of the size within which two points are one
 _STRAIGHT = 1e-6  # part of the diameter by which a corner must stand out
 _FLAT = 0.02  # … if there are more corners than
 _FEW, MOST, _MANY = 8, 16, 24

@@ -18,6 +18,7 @@ from nonsmooth.collision.kernels.manifolds.clipping import (
     ALONE_MARK,
     MERGE,
     MOST,
+    SNAP,
     clip_faces,
     merge,
     name_crossing,
@@ -219,8 +220,7 @@ def _segment_on_face(solid, work, line, count, planes, slack, near, frame):
     """Ends of the part of a segment (feature `line`) that is over a face.
 
     Curved surfaces rest on an edge of the face too, beside the face itself: walls are pushed out by a part
-    of the radius, and ends beyond a wall are moved back onto it: the surface there is beside its line. If no
-    end is on the line, the middle of what is over the face itself is added: it is nearer than the ends.
+    of the radius, and ends beyond a wall are moved back onto it: the surface there is beside its line.
     """
     face = 1 - line
     flat, labels = work.flat, work.labels
@@ -230,7 +230,6 @@ def _segment_on_face(solid, work, line, count, planes, slack, near, frame):
     bend0, bend1 = work.bend[line, 0] + solid.radius, work.bend[line, 1] + solid.radius
     wide = ASIDE if dh * dh <= LEVEL * LEVEL * length2 else 0.0
     low, high, wall_low, wall_high = 0.0, 1.0, -1, -1
-    over_low, over_high, on_line = 0.0, 1.0, False
     for j in range(count):
         k = j + 1 if j + 1 < count else 0
         x, y = flat[face, j, 0], flat[face, j, 1]
@@ -243,13 +242,8 @@ def _segment_on_face(solid, work, line, count, planes, slack, near, frame):
         sine2 = turn * turn / length2
         # so far that ends which are moved back across the line are no more than `wide` beside it
         out = wide * math.sqrt(1.0 - sine2) if sine2 <= _BESIDE * _BESIDE else 0.0
-        here = ex * (y0 - y) - ey * (x0 - x) + slack
-        there = here + turn
-        if here < 0.0 or there < 0.0:
-            part = here / (here - there) if here * there < 0.0 else math.inf
-            over_low = max(over_low, part) if here < 0.0 else over_low
-            over_high = min(over_high, part) if there < 0.0 else over_high
-        here, there = here + out * bend0, there + out * bend1
+        here = ex * (y0 - y) - ey * (x0 - x) + slack + out * bend0
+        there = here + turn + out * (bend1 - bend0)
         if here < 0.0 and there < 0.0:
             return 0
         if here < 0.0 or there < 0.0:
@@ -307,14 +301,6 @@ def _segment_on_face(solid, work, line, count, planes, slack, near, frame):
                 work.names[kept] = name_crossing(flat, labels, 0, 1, wall, k, x, y, near)
             else:
                 work.names[kept] = name_crossing(flat, labels, wall, k, 0, 1, x, y, near)
-        on_line = on_line or ox * ox + oy * oy <= slack * slack
-        kept += 1
-    if not on_line and over_low < over_high:
-        part = 0.5 * (over_low + over_high)
-        x, y = x0 + part * dx, y0 + part * dy
-        work.found[kept, 0], work.found[kept, 1], work.names[kept] = x, y, ALONE_MARK
-        work.heights[kept, line] = h0 + part * dh
-        work.heights[kept, face] = _height(work.slopes, face, planes, x, y)
         kept += 1
     return kept
 
@@ -360,7 +346,7 @@ def manifold(p, q, hulls, gap, nx, ny, nz, px, py, pz, qx, qy, qz, reach, work, 
     size_p, size_q = orient(flat, labels, 0, count_p), orient(flat, labels, 1, count_q)
     size = min(size_p, size_q)
     slack = _SLACK * size + _ROUNDING * max(size_p, size_q)
-    near, planes_p, planes_q = MERGE * size, 0, 0
+    near, planes_p, planes_q = SNAP * size, 0, 0
     ux, uy, uz, vx, vy, vz = across(nx, ny, nz)
     frame = (nx, ny, nz, ux, uy, uz, vx, vy, vz)
     if form_p >= 2:
