@@ -29,7 +29,9 @@ from nonsmooth.collision.kernels.manifolds.clipping import (
 from nonsmooth.collision.kernels.manifolds.side_lines import ASIDE, LEVEL, beside, segment_on_segment
 from nonsmooth.collision.kernels.manifolds.support_features import (
     ALONE,
+    BEHIND,
     CROSSING,
+    RIM_SAMPLES,
     ROUND,
     add_to_rim,
     choose,
@@ -44,6 +46,7 @@ _BESIDE = 0.1  # sine between a line and an edge that it can rest on beside the 
 _SAME = 3e-10  # part of the size by which the features may miss the gap of the pair
 _BY = 5e-3  # part of the size within which a witness takes the place of a point
 _CROSSINGS = 16
+_WITHIN = math.cos(math.pi / RIM_SAMPLES)  # part of a rim's radius up to which all is within its samples
 
 
 @inlined_kernel
@@ -80,7 +83,10 @@ def _project(points, flat, side, count, nx, ny, nz):
 
 @inner_kernel
 def _add_crossings(solid, top, work, side, count, others, nx, ny, nz):
-    """Points where a rim crosses the sides of the other feature, seen along the normal, into its samples."""
+    """Points where a rim crosses the sides of the other feature, seen along the normal, into its samples.
+
+    So are those behind a corner of the other feature that is within the rim, but not within its samples.
+    """
     lx, ly, lz = to_local(solid.axes, nx, ny, nz)
     height = solid.b if top == 1 else -solid.b
     added = 0
@@ -90,6 +96,11 @@ def _add_crossings(solid, top, work, side, count, others, nx, ny, nz):
         ax, ay = bx, by
         j = i - 1 if i > 0 else last
         bx, by = _on_cap(solid, work, 1 - side, i, lx, ly, lz, height)
+        far = math.sqrt(bx * bx + by * by) / solid.a
+        if _WITHIN < far < 1.0 and added < _CROSSINGS:
+            label = BEHIND + work.labels[1 - side, i]
+            count = add_to_rim(solid, work, side, count, label, top, math.atan2(by, bx))
+            added += 1
         dx, dy = bx - ax, by - ay
         length2 = dx * dx + dy * dy
         middle = -(ax * dx + ay * dy)
@@ -228,7 +239,9 @@ def _segment_on_face(solid, work, line, count, planes, slack, near, frame):
             continue
         ex, ey = ex / length, ey / length
         turn = ex * dy - ey * dx
-        out = wide if turn * turn <= _BESIDE * _BESIDE * length2 else 0.0
+        sine2 = turn * turn / length2
+        # so far that ends which are moved back across the line are no more than `wide` beside it
+        out = wide * math.sqrt(1.0 - sine2) if sine2 <= _BESIDE * _BESIDE else 0.0
         here = ex * (y0 - y) - ey * (x0 - x) + slack + out * bend0
         there = here + turn + out * (bend1 - bend0)
         if here < 0.0 and there < 0.0:

@@ -8,7 +8,8 @@ or a triangle, ends of a capsule (0, 1), and for rims of cylinders and cones (bo
 - 16 + rim: the lowest point of the rim, wherever it is; also the end of the side line there;
 - 18 + 8 rim + k: k · 45° further round than the lowest point (cap tilted);
 - 34: the tip of a cone;
-- 40 and above: where the rim crosses a side of the other feature.
+- 40 and above: where the rim crosses a side of the other feature;
+- 4096 and above: behind a corner of the other feature.
 
 Samples that stay ahead of a body that rolls on its rim would block it, so they turn with the lowest point
 as soon as the cap is tilted.
@@ -36,7 +37,7 @@ from nonsmooth.collision.kernels.manifolds.patches import flat_patches
 
 ALONE, STRAIGHT, FLAT, ROUND = range(4)  # forms: a point, a segment, a polygon, a disc
 RIM_SAMPLES = 8
-LOWEST, ANCHORED, TIP, CROSSING = 16, 18, 34, 40  # first labels
+LOWEST, ANCHORED, TIP, CROSSING, BEHIND = 16, 18, 34, 40, 4096  # first labels
 _TILTED = 1e-4  # angle in rad above which samples turn with the lowest point of a rim
 _EDGE_ON = 0.02  # cosine below which a face is seen from the side and counts as its edge
 _SPARE = 64  # places for the samples of a rim and its crossings
