@@ -372,6 +372,23 @@ def test_a_seam_is_verified() -> None:
     assert "seam" in certificate.worst
 
 
+@pytest.mark.parametrize(("x", "holds"), [(0.49, True), (0.4, True), (0.7, False), (1.2, False)])
+def test_a_contact_withheld_at_a_seam_must_be_held(x: float, holds: bool) -> None:
+    """A capsule lies on a box: a contact with the flush box beside it, with a tilt, may carry it there."""
+    low, other = Piece(BOX, (0.5, 0.5, 0.5)), Piece(BOX, (0.5, 0.5, 0.5)).at(1.0, 0.0, 0.0)
+    lying = (
+        Piece(CAPSULE, (0.1, 0.8, 0.0))
+        .turned(quaternions.from_axis_angle((0.0, 1.0, 0.0), 0.5 * np.pi))
+        .at(0.5, 0.0, 0.6)
+    )
+    rows = [(0, 2, [end, 0.0, 0.5], [0, 0, 1], 0.0) for end in (-0.3, 0.5)]
+    tilt = np.array([-0.01, 0.0, 1.0]) / np.linalg.norm([-0.01, 0.0, 1.0])
+    hidden = withheld_of(1, 2, SEAM, [x, 0.0, 0.5], tilt, 0.0)
+    system = system_of(low, other, lying, fixed=[0, 1])
+    certificate = check([low, other, lying], contacts_of(*rows), system=system, withheld=hidden)
+    assert certificate.unfounded == (0 if holds else 1), certificate.worst
+
+
 def test_the_normal_of_a_time_of_impact_is_verified() -> None:
     """A box falls past the edge of another and lands on its top: the normal of the landing is up."""
     low, high = Piece(BOX, (0.5, 0.5, 0.5)), Piece(BOX, (0.1, 0.1, 0.1)).at(0.65, 0.0, 0.8)

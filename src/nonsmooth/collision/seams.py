@@ -20,6 +20,9 @@ _OF_MARGIN, _OF_SIZE = 1e-3, 8e-6
 """Largest height of a flush neighbour above a face: fraction of the margin, and of the smaller shape's
 diameter. The possible overlap with an edge must not grow with the margin, and the check allows 1e-5 of the
 size."""
+_BESIDE = 0.02
+"""Part of the diameter by which a shape may reach beyond the points where it is held: manifolds leave out
+corners that stand out by less."""
 
 
 def has_seams(table: ShapeTable) -> bool:
@@ -34,7 +37,7 @@ class Seams:
         """Set constant data: shapes of one `group` (s,) do not move relative to each other, and `radius` (s,)
         in m is that of a ball around each shape."""
         self._narrow, self._group = narrow, group
-        self._flush = _OF_SIZE * 2.0 * radius
+        self._level, self._beside = _OF_SIZE * 2.0 * radius, _BESIDE * 2.0 * radius
         self._first = np.empty(len(narrow.shapes.tags) + 1, dtype=np.int64)
         self._order: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._hidden: NDArray[np.int64] = np.empty(0, dtype=np.int64)
@@ -45,14 +48,14 @@ class Seams:
     ) -> tuple[Contacts, Withheld]:
         """The contacts to use, and those withheld; `margin` in m as for the detector."""
         count = len(contacts)
-        level = np.minimum(self._flush, _OF_MARGIN * margin)
+        level = np.minimum(self._level, _OF_MARGIN * margin)
         if count > len(self._hidden):
             self._hidden, self._order = np.empty(2 * count, np.int64), np.empty(4 * count, np.int64)
         hidden = self._hidden[:count]
         kernels.list_by_shape(contacts.shapes, self._first, self._order)
         if not kernels.find_hidden(
-            Output(*contacts.columns()), self._first, self._order, self._narrow.shapes, self._group,
-            self._narrow.hulls, centre, axes, level, hidden, self._faces,
+            Output(*contacts.columns()), self._first, self._order, self._narrow.shapes, self._narrow.hulls,
+            centre, axes, kernels.Flush(self._group, level, self._beside), hidden, self._faces,
         ):  # fmt: skip
             return contacts, Withheld.empty()
         withheld = Withheld.of(contacts.take(np.flatnonzero(hidden >= 0)), SEAM)

@@ -6,12 +6,25 @@ plane, cannot meet it: the contact is withheld. That holds as long as the two bo
 another: they must belong to one body, or both be fixed. What rises above the plane by less than the smaller
 of both shapes' `level` counts as flush. The certificate looks at the same condition with its own support
 functions.
+
+The body is held where it touches faces in the plane, and nowhere else: a contact whose normal is nearly that
+of the plane may carry a body that lies across both boxes with a tilt, or rocks onto the second. It is
+withheld if the ball of the body's round side that it touches is held: if the core's point under the contact
+is between those under two contacts with faces in the plane.
 """
 
-from nonsmooth._support.jit import inlined_kernel, kernel
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from nonsmooth._support.jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision.kernels.directions.solids import (
     BOX,
+    CONE,
     CONVEX_HULL,
+    CYLINDER,
+    ELLIPSOID,
     HALF_SPACE,
     HEIGHT_FIELD,
     MESH,
@@ -23,6 +36,14 @@ from nonsmooth.collision.kernels.motion.placing import KIND, PIECE, solid_of
 
 _WAYS = 0.995  # cosine between normals of which one is another way, not the same one with a tilt
 _FACE = 1e-12  # by how much the cosine between a contact's normal and that of a face may miss one
+
+
+class Flush(NamedTuple):
+    """What is constant of shapes at seams."""
+
+    group: np.ndarray  # (s,) int32: shapes of one group do not move against one another
+    level: np.ndarray  # (s,) height in m up to which a shape counts as flush
+    beside: np.ndarray  # (s,) length in m by which a shape may reach beyond the points where it is held
 
 
 @inlined_kernel
@@ -52,25 +73,6 @@ def _outward(contacts, c, side):
 
 
 @inlined_kernel
-def _hides(k, at, c, side, s, contacts, shapes, hulls, centre, axes, level):
-    """True if contact k of shape s (which is on side `at`) lies on a face that hides its contact c."""
-    nx, ny, nz = _outward(contacts, k, at)
-    mx, my, mz = _outward(contacts, c, side)
-    other = contacts.shapes[c, 1 - side]
-    if nx * mx + ny * my + nz * mz > _WAYS:
-        # Nearly the same way: a flat body that lies across both needs what it stands on.
-        if shapes.tags[s, KIND] in (BOX, CONVEX_HULL, MESH):
-            return False
-        if _is_face_normal(shapes, hulls, other, axes, mx, my, mz):
-            return False
-    px, py, pz = contacts.point[k, 0], contacts.point[k, 1], contacts.point[k, 2]
-    hidden = solid_of(shapes, other, centre, axes, px, py, pz)
-    x, y, z, _ = support(hidden, hulls, nx, ny, nz, 0)
-    # The face is half a gap below the contact's point.
-    return nx * x + ny * y + nz * z + hidden.radius + 0.5 * contacts.gap[k] <= min(level[s], level[other])
-
-
-@inlined_kernel
 def _same_plane(k, at, j, side, contacts, level):
     """True if contacts k and j of one shape lie on faces in one plane."""
     nx, ny, nz = _outward(contacts, k, at)
@@ -82,11 +84,116 @@ def _same_plane(k, at, j, side, contacts, level):
     return abs(rise + 0.5 * (contacts.gap[k] - contacts.gap[j])) <= 0.5 * level
 
 
-@kernel
-def find_hidden(contacts, first, order, shapes, group, hulls, centre, axes, level, hidden, faces):
-    """Fill `hidden` (c,) with the contact whose face hides each one, -1 for none; how many are hidden.
+@inner_kernel
+def _core_point(c, side, contacts, shapes, centre, axes):
+    """The point of the core whose ball touches in contact c, of the shape on `side`, from the shape's centre.
 
-    Shapes of one `group` (s,) do not move against one another; `level` (s,) in m is as above.
+    Round sides have balls too: those of a lying cylinder or cone are on its axis, and an ellipsoid is one.
+    """
+    s = contacts.shapes[c, side]
+    mx, my, mz = _outward(contacts, c, side)
+    solid = solid_of(shapes, s, centre, axes, 0.0, 0.0, 0.0)
+    if solid.kind == ELLIPSOID:
+        return 0.0, 0.0, 0.0
+    depth = 0.5 * contacts.gap[c] + solid.radius
+    x = contacts.point[c, 0] + depth * mx - solid.x
+    y = contacts.point[c, 1] + depth * my - solid.y
+    z = contacts.point[c, 2] + depth * mz - solid.z
+    if solid.kind in (CYLINDER, CONE):
+        ax, ay, az = axes[s, 0, 2], axes[s, 1, 2], axes[s, 2, 2]
+        if abs(ax * mx + ay * my + az * mz) < _WAYS:
+            along = ax * x + ay * y + az * z
+            return along * ax, along * ay, along * az
+    return x, y, z
+
+
+@inner_kernel
+def _is_held(c, side, k, at, listed, contacts, shapes, centre, axes, flush, hidden):
+    """True if the ball that touches in contact c is between balls held by faces in the plane of contact k.
+
+    `listed` are the contacts of its shape, as in `order`.
+    """
+    s, other = contacts.shapes[c, side], contacts.shapes[c, 1 - side]
+    x, y, z = _core_point(c, side, contacts, shapes, centre, axes)
+    rim = shapes.size[s, 0] if shapes.tags[s, KIND] in (CYLINDER, CONE) else 0.0
+    for i in range(listed.shape[0]):
+        if not _holds(listed[i], k, at, other, contacts, flush, hidden):
+            continue
+        px, py, pz = _core_point(listed[i] // 2, listed[i] % 2, contacts, shapes, centre, axes)
+        for j in range(i + 1):
+            if not _holds(listed[j], k, at, other, contacts, flush, hidden):
+                continue
+            qx, qy, qz = _core_point(listed[j] // 2, listed[j] % 2, contacts, shapes, centre, axes)
+            qx, qy, qz = qx - px, qy - py, qz - pz
+            square = qx * qx + qy * qy + qz * qz
+            along = (x - px) * qx + (y - py) * qy + (z - pz) * qz
+            part = min(max(along / square, 0.0), 1.0) if square > 0.0 else 0.0
+            dx, dy, dz = x - px - part * qx, y - py - part * qy, z - pz - part * qz
+            limit = flush.beside[s]
+            if 0.0 < part < 1.0 and square < rim * rim:
+                limit += rim - math.sqrt(rim * rim - 0.25 * square)  # from the chord to the arc
+            if dx * dx + dy * dy + dz * dz <= limit * limit:
+                return True
+    return False
+
+
+@inlined_kernel
+def _holds(entry, k, at, other, contacts, flush, hidden):
+    """True if a contact, listed as in `order`, is with a face in the plane of contact k.
+
+    The face must be of a third shape, which does not move against `other`.
+    """
+    j, side = entry // 2, entry % 2
+    third = contacts.shapes[j, 1 - side]
+    return (
+        third != other
+        and flush.group[third] == flush.group[other]
+        and hidden[j] < 0
+        and _same_plane(k, at, j, side, contacts, flush.level[contacts.shapes[j, side]])
+    )
+
+
+@inner_kernel
+def _is_needed(c, side, k, at, listed, contacts, shapes, hulls, centre, axes, flush, hidden):
+    """True if the body needs contact c, whose normal is nearly that of contact k, to stay above its plane."""
+    other = contacts.shapes[c, 1 - side]
+    mx, my, mz = _outward(contacts, c, side)
+    if _is_face_normal(shapes, hulls, other, axes, mx, my, mz):
+        return True
+    for i in range(listed.shape[0]):
+        j, of_j = listed[i] // 2, listed[i] % 2
+        if contacts.shapes[j, 1 - of_j] != other:
+            continue
+        x, y, z = _outward(contacts, j, of_j)
+        # contacts of one pair and normal stay or go together
+        if x * mx + y * my + z * mz >= 1.0 - _FACE and not _is_held(
+            j, of_j, k, at, listed, contacts, shapes, centre, axes, flush, hidden
+        ):
+            return True
+    return False
+
+
+@inlined_kernel
+def _hides(k, at, c, side, listed, contacts, shapes, hulls, centre, axes, flush, hidden):
+    """True if contact k of a shape (which is on its side `at`) lies on a face that hides its contact c."""
+    s, other = contacts.shapes[c, side], contacts.shapes[c, 1 - side]
+    nx, ny, nz = _outward(contacts, k, at)
+    mx, my, mz = _outward(contacts, c, side)
+    if nx * mx + ny * my + nz * mz > _WAYS and _is_needed(
+        c, side, k, at, listed, contacts, shapes, hulls, centre, axes, flush, hidden
+    ):
+        return False
+    px, py, pz = contacts.point[k, 0], contacts.point[k, 1], contacts.point[k, 2]
+    lower = solid_of(shapes, other, centre, axes, px, py, pz)
+    x, y, z, _ = support(lower, hulls, nx, ny, nz, 0)
+    # The face is half a gap below the contact's point.
+    height = nx * x + ny * y + nz * z + lower.radius + 0.5 * contacts.gap[k]
+    return height <= min(flush.level[s], flush.level[other])
+
+
+@kernel
+def find_hidden(contacts, first, order, shapes, hulls, centre, axes, flush, hidden, faces):
+    """Fill `hidden` (c,) with the contact whose face hides each one, -1 for none; how many are hidden.
 
     `order` lists for every shape s, from `first`[s] on, 2 c + side of the contacts that it takes part in.
     `faces` (f,) is scratch: its length is the largest number of face planes that are tested for one shape.
@@ -107,7 +214,7 @@ def find_hidden(contacts, first, order, shapes, group, hulls, centre, axes, leve
             c, side = order[i] // 2, order[i] % 2
             known = planes == faces.shape[0]
             for f in range(planes):
-                known = known or _same_plane(faces[f] // 2, faces[f] % 2, c, side, contacts, level[s])
+                known = known or _same_plane(faces[f] // 2, faces[f] % 2, c, side, contacts, flush.level[s])
             if known:
                 continue
             nx, ny, nz = _outward(contacts, c, side)
@@ -122,9 +229,11 @@ def find_hidden(contacts, first, order, shapes, group, hulls, centre, axes, leve
             for f in range(planes):
                 k, at = faces[f] // 2, faces[f] % 2
                 third = contacts.shapes[k, 1 - at]
-                if third == other or group[third] != group[other] or hidden[k] >= 0:
+                if third == other or flush.group[third] != flush.group[other] or hidden[k] >= 0:
                     continue
-                if _hides(k, at, c, side, s, contacts, shapes, hulls, centre, axes, level):
+                if _hides(
+                    k, at, c, side, order[begin:end], contacts, shapes, hulls, centre, axes, flush, hidden
+                ):
                     hidden[c] = k
                     count += 1
                     break

@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth._support.jit import inner_kernel, kernel
+from nonsmooth._support.jit import inlined_kernel, inner_kernel, kernel
 from nonsmooth.collision.kernels.check.direction import best_axis, is_polytope, search
-from nonsmooth.collision.kernels.check.rows import chosen, tolerance_of
+from nonsmooth.collision.kernels.check.rows import angle_between, chosen, tolerance_of
 from nonsmooth.collision.kernels.check.support import (
+    ELLIPSOID,
     HALF_SPACE,
     HEIGHT_FIELD,
     MESH,
@@ -21,6 +22,8 @@ from nonsmooth.collision.kernels.check.support import (
 
 SEAM, SWEPT = 1, 2
 SEAM_STEP = 1e-5  # part of the size by which a hidden shape may stand above its neighbour's face
+ANOTHER_WAY = 0.1  # rad: angle of a contact to the plane from which on its mover need not be held there
+HELD = 0.07  # part of its diameter by which a mover may reach beyond the points where it is held
 SWEPT_LOSS = 1e-3  # part of the size by which another direction may separate better at the time of impact
 
 
@@ -44,36 +47,85 @@ class Move(NamedTuple):
     rotation: np.ndarray  # (n, 3) rad
 
 
-@inner_kernel
-def seam_hides(scene, group, contacts, hidden, mover, size):
-    """True if a contact of `mover` with a third shape has a plane that `hidden` does not rise above.
-
-    The third shape must not move against `hidden`: both are of one group.
-    """
+@inlined_kernel
+def face_of(group, contacts, i, hidden, mover):
+    """Contact i as a plane: True if it is one of `mover` with a third shape that does not move against
+    `hidden`, the normal from the third shape, and a point of the third shape."""
     shapes, point, normal, gap = contacts
+    a, b = shapes[i, 0], shapes[i, 1]
+    third, sign = (b, -1.0) if a == mover else (a, 1.0)
+    found = (a == mover or b == mover) and third != hidden and group[third] == group[hidden]
+    ux, uy, uz = sign * normal[i, 0], sign * normal[i, 1], sign * normal[i, 2]
+    half = 0.5 * gap[i]
+    return found, (ux, uy, uz), (point[i, 0] - half * ux, point[i, 1] - half * uy, point[i, 2] - half * uz)
+
+
+@inlined_kernel
+def same_plane(u, p, v, q, limit):
+    """True if the planes through p and q with normals u and v are one but for a height `limit`."""
+    rise = u[0] * (q[0] - p[0]) + u[1] * (q[1] - p[1]) + u[2] * (q[2] - p[2])
+    return angle_between(u[0], u[1], u[2], v[0], v[1], v[2]) <= SEAM_STEP and abs(rise) <= limit
+
+
+@inner_kernel
+def held_near(scene, group, contacts, hidden, mover, u, p, x, y, z, angle):
+    """True if the mover touches the plane (u, p) near its point (x, y, z), or on both sides of that.
+
+    A ball that touches along two directions with an angle between them touches at points that are its radius
+    times the angle apart: the radius is at most the mover's diameter.
+    """
+    size = 2.0 * scene.ball[mover, 3]
+    limit = (HELD + angle) * size
+    gap = contacts[3]
     for i in range(gap.shape[0]):
-        if shapes[i, 0] == mover and shapes[i, 1] != hidden:
-            sign = -1.0
-        elif shapes[i, 1] == mover and shapes[i, 0] != hidden:
-            sign = 1.0
-        else:
+        found, v, q = face_of(group, contacts, i, hidden, mover)
+        if not (found and same_plane(u, p, v, q, SEAM_STEP * size)):
             continue
-        third = shapes[i, 1] if shapes[i, 0] == mover else shapes[i, 0]
-        if group[third] != group[hidden]:
+        for j in range(i + 1):
+            found, v, r = face_of(group, contacts, j, hidden, mover)
+            if not (found and same_plane(u, p, v, r, SEAM_STEP * size)):
+                continue
+            ex, ey, ez = r[0] - q[0], r[1] - q[1], r[2] - q[2]
+            square = ex * ex + ey * ey + ez * ez
+            dx, dy, dz = x - q[0], y - q[1], z - q[2]
+            part = min(max((dx * ex + dy * ey + dz * ez) / square, 0.0), 1.0) if square > 0.0 else 0.0
+            dx, dy, dz = dx - part * ex, dy - part * ey, dz - part * ez
+            if dx * dx + dy * dy + dz * dz <= limit * limit:
+                return True
+    return False
+
+
+@inner_kernel
+def seam_hides(scene, group, contacts, withheld, w, hidden, mover, size):
+    """True if `mover` touches a third shape, and `hidden` does not rise above the plane of that contact.
+
+    The third shape must not move against `hidden`. If row w of `withheld`, the contact of both, has nearly
+    the plane's normal, the mover must be held there: it may lie across both shapes with a tilt.
+    """
+    sign = 1.0 if withheld.shapes[w, 1] == mover else -1.0
+    n, half = withheld.normal[w], 0.5 * withheld.gap[w]
+    mx, my, mz = sign * n[0], sign * n[1], sign * n[2]
+    if scene.kind[hidden] == HALF_SPACE:
+        return False
+    for i in range(contacts[3].shape[0]):
+        found, u, p = face_of(group, contacts, i, hidden, mover)
+        if not found:
             continue
-        ux, uy, uz = sign * normal[i, 0], sign * normal[i, 1], sign * normal[i, 2]  # from the third shape
-        half = 0.5 * gap[i]
-        px, py, pz = point[i, 0] - half * ux, point[i, 1] - half * uy, point[i, 2] - half * uz
-        if scene.kind[hidden] == HALF_SPACE:
-            continue
-        x, y, z = farthest(scene, hidden, ux, uy, uz)
+        x, y, z = farthest(scene, hidden, u[0], u[1], u[2])
         above = (
-            ux * (scene.centre[hidden, 0] + x - px)
-            + uy * (scene.centre[hidden, 1] + y - py)
-            + uz * (scene.centre[hidden, 2] + z - pz)
+            u[0] * (scene.centre[hidden, 0] + x - p[0])
+            + u[1] * (scene.centre[hidden, 1] + y - p[1])
+            + u[2] * (scene.centre[hidden, 2] + z - p[2])
             + scene.radius[hidden]
         )
-        if above <= SEAM_STEP * size:
+        if above > SEAM_STEP * size:
+            continue
+        angle = angle_between(u[0], u[1], u[2], mx, my, mz)
+        if angle >= ANOTHER_WAY or scene.kind[mover] in (SPHERE, ELLIPSOID):
+            return True
+        o = withheld.point[w]
+        x, y, z = o[0] + half * mx, o[1] + half * my, o[2] + half * mz
+        if held_near(scene, group, contacts, hidden, mover, u, p, x, y, z, angle):
             return True
     return False
 
@@ -124,8 +176,8 @@ def check_withheld(scene, group, move, contacts, withheld, step, period, work, c
         tolerance, size = tolerance_of(scene, a, b, p[0], p[1], p[2])
         holds = False
         if reason == SEAM:
-            holds = seam_hides(scene, group, contacts, b, a, size) or seam_hides(
-                scene, group, contacts, a, b, size
+            holds = seam_hides(scene, group, contacts, withheld, i, b, a, size) or seam_hides(
+                scene, group, contacts, withheld, i, a, b, size
             )
         elif reason == SWEPT:
             least = withheld.gap[i]
