@@ -59,9 +59,12 @@ def _begin(lock: Path, output: Path | None, compiled: Any) -> None:
         def on_start(self, _: Any) -> None:
             pass
 
-        def on_end(self, _: Any) -> None:
-            with compiled.get_lock():
-                compiled.value += 1
+        def on_end(self, ended: Any) -> None:
+            kernel = ended.data["dispatcher"]
+            # Numba's own functions and further types of arguments are not counted.
+            if kernel.py_func.__module__.startswith("nonsmooth.") and len(kernel.overloads) == 1:
+                with compiled.get_lock():
+                    compiled.value += 1
 
     event.register("numba:compile", Count())
     compile_each_kernel_once(lock)

@@ -29,7 +29,7 @@ def compile_kernels(
     from nonsmooth.machine_code.compile import compile_all
 
     if misfit() is None:
-        OUT.print("The compiled kernels that came with the package are in use: nothing is to be done.")
+        OUT.print("Compiled kernels came with the package and are in use: there is nothing to do.")
         return
     start = time.monotonic()
     with progress_bar("kernels") as progress:
