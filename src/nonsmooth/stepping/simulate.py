@@ -69,14 +69,17 @@ def simulate(
 
     def is_last(frame: Frame) -> bool:
         if progress is not None:
-            progress(frame.index, total, f"t = {frame.time:.3f} s, {len(frame.contacts)} contacts")
+            contacts = int(frame.numbers["contacts"])
+            progress(frame.index, total, f"t = {frame.time:.3f} s, {contacts} contacts")
         return bool(until is not None and until(frame)) or frame.index >= total
 
     recorder = None if record is None else simulation.record(record, resume=resume, duration=duration)
     with recorder or nullcontext():
         if recorder is not None and recorder.resumed and progress is not None:
             progress(simulation.index, total, f"resumes at t = {simulation.time:.3f} s")
-        if simulation.index < total:
+        if simulation.index < total and progress is None and until is None:
+            simulation.step(total - simulation.index)
+        elif simulation.index < total:
             simulation.run(until=is_last)
     _warn(simulation.certificate)
     return Run(

@@ -191,9 +191,10 @@ class Simulation:
 
     def _advance_to(self, last: int) -> Frame:
         """Do all steps up to a number of steps done; the frame of the last one."""
-        frame = self._advance(last - self.index)
-        while frame.index < last:
-            frame = self._advance(last - frame.index)
+        while self.index < last:
+            self._advance(last - self.index)
+        frame = self.frame
+        assert frame is not None
         return frame
 
     def _advance(self, most: int) -> Frame:
