@@ -230,9 +230,14 @@ def walk(world):
             spent[ASSEMBLY] += cycles() - began
             count[STAGE] = SOLVE
             jointed = world.joints.slot.shape[0] > 0
-            if count[OUTSIDE] or (jointed and (count[FOUND] > 0 or not solve_joints(world))):
+            if count[OUTSIDE] or (jointed and count[FOUND] > 0):
                 return SCHEME
             if jointed:
+                began = cycles()
+                solved = solve_joints(world)
+                spent[SOLVING] += cycles() - began
+                if not solved:
+                    return SCHEME
                 count[STAGE] = FINISH
         if count[STAGE] == SOLVE:
             began = cycles()
