@@ -41,7 +41,7 @@ _TRIAL = 0.25
 first."""
 TOWER, AFTER = "bodies stand one upon the other", "after admm on a tower"
 """Reasons for a choice."""
-AHEAD = 25
+AHEAD = 50
 """Iterations of ADMM on a tower; more do not pay if these did not converge."""
 _DIVERGED_CHANGE = 1e4
 """Change of impulses in one iteration, in multiples of the problem's scale, above which a method diverges."""
