@@ -86,6 +86,9 @@ def body_band(form, root, softness, place, width, band):
         band[k] = 0.0
     bodies, c = form.bodies, form.columns
     for i in range(bodies.shape[0]):
+        f0 = root[i, 0] * root[i, 0] / softness[i]
+        f1 = root[i, 1] * root[i, 1] / softness[i]
+        f2 = root[i, 2] * root[i, 2] / softness[i]
         for side in range(2):
             first = 6 * place[bodies[i, side]]
             if first < 0:
@@ -94,14 +97,11 @@ def body_band(form, root, softness, place, width, band):
                 second = 6 * place[bodies[i, other]]
                 if second < 0 or second > first:
                     continue
-                for j in range(3):
-                    factor = root[i, j] * root[i, j] / softness[i]
-                    for k in range(6):
-                        part = factor * c[i, side, j, k]
-                        for m in range(6):
-                            if first + k >= second + m:
-                                at = (second + m) * (width + 1) + first + k - second - m
-                                band[at] += part * c[i, other, j, m]
+                for m in range(6):
+                    d0, d1, d2 = f0 * c[i, other, 0, m], f1 * c[i, other, 1, m], f2 * c[i, other, 2, m]
+                    at = (second + m) * (width + 1) + first - second - m
+                    for k in range(m if first == second else 0, 6):
+                        band[at + k] += d0 * c[i, side, 0, k] + d1 * c[i, side, 1, k] + d2 * c[i, side, 2, k]
 
 
 @kernel

@@ -53,8 +53,8 @@ from nonsmooth.stepping.kernels.world import (
 
 _PENALTY = 0.1  # as in `ADMM`
 _ONWARD = 0.01
-"""Part of the tolerance that ADMM on a tower aims at: what is left of a step's error moves the bodies, and the
-next step begins there. A wall that is solved to its tolerance alone takes more iterations in every step."""
+"""Part of the tolerance that ADMM on a tower aims at: what is left of a step's error moves the bodies, and
+the next step begins there. A wall that is solved to its tolerance alone takes more iterations in every step."""
 
 
 @inner_kernel
