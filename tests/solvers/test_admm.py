@@ -14,6 +14,7 @@ from nonsmooth.problem.library.named import cube_on_plane, sliding_ball
 from nonsmooth.scenes import box_stack
 from nonsmooth.solvers import GaussSeidel, Newton, Status
 from nonsmooth.solvers.admm import ADMM
+from nonsmooth.solvers.kernels import bands
 
 VARIANTS = {
     "admm": ADMM(),
@@ -219,3 +220,40 @@ def test_what_it_cannot_take_is_said():
 def test_bad_options_are_named(option, value):
     with pytest.raises(OptionError, match=option):
         ADMM(**{option: value})
+
+
+@pytest.mark.parametrize(("bodies", "reach"), [(1, 0), (3, 1), (9, 2), (12, 11)])
+def test_band_factors_solve_what_numpy_solves(bodies, reach):
+    rng = np.random.default_rng(bodies)
+    size, width = 6 * bodies, 6 * reach + 5
+    matrix = rng.standard_normal((size, size))
+    body = np.arange(size) // 6
+    matrix = np.where(np.abs(body[:, None] - body) <= reach, matrix + matrix.T, 0.0) + 60.0 * np.eye(size)
+    band = np.zeros((size, width + 1))
+    for j in range(size):
+        part = matrix[j : j + width + 1, j]
+        band[j, : len(part)] = part
+    factor, columns = np.empty(band.size), np.empty(6 * (width + 1))
+    assert bands.factorise_band(band.ravel(), 0.5, size, width, factor, columns)
+    right = rng.standard_normal(size)
+    found = right.copy()
+    bands.solve_band(factor, size, width, found)
+    assert found == pytest.approx(np.linalg.solve(matrix + 0.5 * np.eye(size), right), rel=1e-11, abs=1e-13)
+    assert not bands.factorise_band(band.ravel(), -200.0, size, width, factor, columns)
+
+
+def test_bodies_are_ordered_so_that_neighbours_are_close():
+    rng = np.random.default_rng(5)
+    name = rng.permutation(40)  # a chain of bodies under random names, and three contacts with ground
+    chain = np.stack([name[:-1], name[1:]], axis=1)
+    pairs = np.concatenate([chain, chain[:, ::-1], [[name[0], 40], [40, name[7]], [name[39], 40]]]).astype(
+        np.uint32
+    )
+    order, start = np.empty((2, 41), dtype=np.int64)
+    room = bands.BodyOrder(
+        order, np.empty(41, dtype=np.int64), start, np.empty(2 * len(pairs), dtype=np.int64)
+    )
+    assert bands.order_bodies(pairs, 40, room) == (40, 11)
+    assert sorted(order[:40]) == list(range(40))
+    assert (np.abs(np.diff(room.place[chain], axis=1)) == 1).all()
+    assert room.place[40] == -1

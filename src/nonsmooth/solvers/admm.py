@@ -206,7 +206,7 @@ def _body_system(form: Factored, run: kernels.Run) -> kernels.Bodies:
     kernels.body_band(form, run.root, run.softness, room.place, width, band)
     return kernels.Bodies(
         room.order[:moving], room.place, band, np.empty_like(band), np.zeros((form.body_count, 6)),
-        np.empty(6 * moving),
+        np.empty(6 * moving), np.empty(6 * (width + 1)),
     )  # fmt: skip
 
 

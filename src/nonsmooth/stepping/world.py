@@ -139,7 +139,7 @@ class World:
             level, count, BodyOrder(order, place, start, np.empty(2 * room, dtype=np.int64)),
             run_of(ADMM(), np.empty((room, 3)), np.empty((room, 3)), np.ones(room), LEAST_PENALTY),
             mixture_of(ADMM().depth, room), np.empty(entries), np.empty(entries), np.zeros((bodies, 6)),
-            np.empty(6 * bodies),
+            np.empty(6 * bodies), np.empty(36 * bodies),
         )  # fmt: skip
 
     # ---- room ------------------------------------------------------------------------------------

@@ -176,6 +176,7 @@ class Bodies(NamedTuple):
     factor: np.ndarray
     w: np.ndarray  # (bodies, 6)
     solved: np.ndarray  # (6 moving,)
+    columns: np.ndarray  # (6 (width + 1),) scratch
 
 
 @kernel
@@ -249,7 +250,7 @@ def factorise(run, bodies):
     run.count[FACTORISATIONS] += 1
     size = bodies.solved.shape[0]
     width = bodies.band.shape[0] // size - 1 if size > 0 else 0
-    return factorise_band(bodies.band, run.real[SIGMA], size, width, bodies.factor)
+    return factorise_band(bodies.band, run.real[SIGMA], size, width, bodies.factor, bodies.columns)
 
 
 @inner_kernel

@@ -103,28 +103,61 @@ def order_bodies(pairs, ground, out):
     return count, 6 * width + 5
 
 
+@inner_kernel
+def _eliminate(factor, first, end, row):
+    """Cholesky's method on the six columns of a body, whose entries reach to row `end`; False if it fails."""
+    for j in range(first, first + 6):
+        at = j * row - j
+        pivot = factor[at + j]
+        if not (0.0 < pivot < math.inf):
+            return False
+        root = math.sqrt(pivot)
+        factor[at + j] = root
+        for i in range(j + 1, end):
+            factor[at + i] /= root
+        for k in range(j + 1, first + 6):
+            part, to = factor[at + k], k * row - k
+            for i in range(k, end):
+                factor[to + i] -= part * factor[at + i]
+    return True
+
+
+@inner_kernel
+def _subtract(factor, first, end, row, columns):
+    """Take what the six columns of a body contribute to the columns after them; they are copied first, so
+    that the compiler sees what is written."""
+    for j in range(6):
+        at = (first + j) * row - first - j
+        for i in range(first + 6, end):
+            columns[j * row + i - first] = factor[at + i]
+    for k in range(first + 6, end):
+        c0, c1, c2 = columns[k - first], columns[row + k - first], columns[2 * row + k - first]
+        c3, c4, c5 = columns[3 * row + k - first], columns[4 * row + k - first], columns[5 * row + k - first]
+        to = k * row - k
+        for i in range(k, end):
+            m = i - first
+            part = c0 * columns[m] + c1 * columns[row + m] + c2 * columns[2 * row + m]
+            part += c3 * columns[3 * row + m] + c4 * columns[4 * row + m] + c5 * columns[5 * row + m]
+            factor[to + i] -= part
+
+
 @kernel
-def factorise_band(band, shift, size, width, factor):
-    """Cholesky factor of a band matrix (size, size) plus a multiple of the identity; False if it has none."""
+def factorise_band(band, shift, size, width, factor, columns):
+    """Cholesky factor of a band matrix plus a multiple of the identity; False if it has none.
+
+    Its `size` coordinates are six a body, and the blocks of a body's columns end together. `columns`
+    (6 (width + 1),) is scratch.
+    """
     row = width + 1
     for k in range(size * row):
         factor[k] = band[k]
     for j in range(size):
-        at = j * row
-        pivot = factor[at] + shift
-        if not (0.0 < pivot < math.inf):
+        factor[j * row] += shift
+    for first in range(0, size, 6):
+        end = min(first + row, size)
+        if not _eliminate(factor, first, end, row):
             return False
-        root = math.sqrt(pivot)
-        factor[at] = root
-        most = min(width, size - 1 - j)
-        for k in range(1, most + 1):
-            factor[at + k] /= root
-        for k in range(1, most + 1):
-            part = factor[at + k]
-            if part != 0.0:
-                below = at + k * row - k
-                for i in range(k, most + 1):
-                    factor[below + i] -= part * factor[at + i]
+        _subtract(factor, first, end, row, columns)
     return True
 
 

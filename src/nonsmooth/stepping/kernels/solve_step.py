@@ -54,7 +54,7 @@ from nonsmooth.stepping.kernels.world import (
 _PENALTY = 0.1  # as in `ADMM`
 _ONWARD = 0.01
 """Part of the tolerance that ADMM on a tower aims at: what is left of a step's error moves the bodies, and
-the next step begins there. A wall that is solved to its tolerance alone takes more iterations in every step."""
+the next step begins there. A wall solved to its tolerance alone takes more iterations in every step."""
 
 
 @inner_kernel
@@ -175,6 +175,7 @@ def solve_tower(world):
         t.factor[:entries],
         t.w,
         t.solved[: 6 * moving],
+        t.columns,
     )
     body_band(form, run.root, run.softness, bodies.place, width, bodies.band)
     goal = _ONWARD * real[TOLERANCE]

@@ -144,6 +144,7 @@ class Tower(NamedTuple):
     factor: np.ndarray
     w: np.ndarray  # (n + 1, 6)
     solved: np.ndarray  # (6 (n + 1),)
+    columns: np.ndarray  # (36 (n + 1),) scratch
 
 
 class World(NamedTuple):
