@@ -259,8 +259,10 @@ class TimeStepper:
         state, move = arrays.state, arrays.move
         contacts = self._detector.detect(state.position, state.quaternion, move.displacement, move.turn)
         self._world.set_contacts(contacts)
-        self._now().withheld = self._detector.withheld
-        self._world.count[at.WITHHELD] = len(self._detector.withheld)
+        withheld = self._now().withheld = self._detector.withheld
+        self._world.count[at.WITHHELD] = len(withheld)
+        # the next step is likely to have such contacts too, and would be searched for contacts twice
+        self._world.count[at.FOUND_OUTSIDE] = self._detector.needs_python or len(withheld) > 0
         self._timings.add(collision=work_seconds() - began)
 
     def _check_contacts(self) -> None:

@@ -131,7 +131,7 @@ class World:
         )  # fmt: skip
 
     def _tower(self, room: int) -> kernels.Tower:
-        bodies = self._bodies + 1
+        room, bodies = min(room, ADMM().max_blocks), self._bodies + 1
         numbers = (np.empty(bodies, dtype=np.int64) for _ in range(5))
         level, count, order, place, start = numbers
         entries = _BAND * room + 12 * bodies

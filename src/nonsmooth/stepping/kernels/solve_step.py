@@ -145,7 +145,7 @@ def solve_tower(world):
     As `Auto` does: if it does not reach it, the better of the start and the result is kept.
     """
     c, count, real, t, p = world.count[FOUND], world.count, world.real, world.tower, world.problem
-    if count[AHEAD] == 0 or count[SIDES] > 0:
+    if count[AHEAD] == 0 or count[SIDES] > 0 or c > t.run.root.shape[0]:
         return False
     form, room, x = form_of(world, c), room_of(world, c), p.x[:c]
     ground = world.state.position.shape[0]
