@@ -50,6 +50,10 @@ class DelassusOperator(ABC):
     def block_sparse(self) -> BlockSparse:
         """N formed, as rows of 3×3 blocks."""
 
+    def know(self, diagonal_blocks: Floats, islands: NDArray[np.int64]) -> None:
+        """Take over what a time step has computed already."""
+        vars(self).update(diagonal_blocks=diagonal_blocks, islands=islands)
+
     @cached_property
     def diagonal_blocks(self) -> Floats:
         """The 3×3 blocks N_ii (blocks, 3, 3); rows that only pad have 1 on the diagonal."""

@@ -283,6 +283,7 @@ class TimeStepper:
         rows, friction = world.rows(), arrays.detection.contacts.found.friction[:c].copy()
         motion = Motion(arrays.move.momentum.copy(), arrays.move.free)
         problem = step_problem(self._mass, motion, rows, friction, options.law)
+        problem.operator.know(arrays.problem.diagonal[:c].copy(), arrays.problem.island[:c].copy())
         start, x = np.empty((c, 3)), arrays.problem.x[:c]
         kernels.to_components(rows.frame, arrays.matched.start[:c], start)
         sweeps, tower = None, bool(count[at.METHOD] in (at.TOWER, at.AFTER_TOWER))
